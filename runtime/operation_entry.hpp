@@ -6,8 +6,10 @@
 #include <utility>
 #include <vector>
 
+#include "kiln/scalar.hpp"
 #include "runtime/kernel_entry.hpp"
 #include "runtime/operation_key.hpp"
+#include "templates/number_type.hpp"
 #include "templates/operation.hpp"
 
 namespace kiln::detail {
@@ -21,9 +23,8 @@ struct OperandRule {
 
 /// What a scalar of a launch may be.
 struct ScalarRule {
-  double value = 0.0;              ///< unless another is given
-  double least = 0.0, most = 0.0;  ///< that its type has
-  bool whole = false;
+  Scalar value = 0;  ///< unless another is given
+  NumberRange range;
 };
 
 [[nodiscard]] ScalarRule rule_of(const ScalarSpec& scalar);

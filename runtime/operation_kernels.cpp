@@ -43,8 +43,7 @@ std::unique_ptr<const OperationEntry> make_operation_entry(const OperationProble
 }  // namespace
 
 ScalarRule rule_of(const ScalarSpec& scalar) {
-  const NumberRange range = range_of(scalar.type);
-  return {scalar.value, range.least, range.most, range.whole};
+  return {scalar.value, range_of(scalar.type)};
 }
 
 std::vector<std::string> operation_tuner_words(const Problem& problem) {

@@ -18,6 +18,7 @@
 #include "templates/argument_plan.hpp"
 #include "templates/nearest_name.hpp"
 #include "templates/printable.hpp"
+#include "templates/scalar_text.hpp"
 
 namespace kiln {
 namespace {
@@ -35,10 +36,8 @@ std::uintptr_t address_of(const void* pointer) {
 
 /// Whether it is the value that kernels get. Infinities and NaN are themselves in every
 /// floating-point type.
-bool is_of_type(const ScalarRule& rule, double value) {
-  const bool in_range = value >= rule.least && value <= rule.most;
-  if (rule.whole) return in_range && value == std::trunc(value);
-  return in_range || !std::isfinite(value);
+bool is_of_type(const ScalarRule& rule, Scalar value) {
+  return rule.range.has(value) || (!rule.range.whole && !std::isfinite(value.as_double()));
 }
 
 bool is_aligned(const void* pointer, std::size_t alignment) {
@@ -105,8 +104,8 @@ void check_given_operand(const OperationEntry& entry, std::size_t index, const v
   for (std::size_t i = 0; i < arguments.scalars.size(); ++i) {
     if (is_of_type(entry.scalars[i], arguments.scalars[i])) continue;
     const ScalarSpec& scalar = operation.scalars[i];
-    refuse_launch(entry, fmt::format("{} = {}, which no {} is", scalar.name, arguments.scalars[i],
-                                     to_string(scalar.type)));
+    refuse_launch(entry, fmt::format("the scalar {}: {}", scalar.name,
+                                     why_not_of_type(scalar.type, arguments.scalars[i])));
   }
   for (std::size_t i = 0; i < entry.operands.size(); ++i) {
     if (entry.operands[i].bytes > 0) check_given_operand(entry, i, arguments.operands[i]);
@@ -145,7 +144,7 @@ void OperationKernel::launch(Stream stream, const Arguments& arguments) const {
   for (std::size_t i = 0; i < operand_count; ++i) {
     operands[i] = entry.operands[i].takes_part ? address_of(arguments.operands[i]) : 0;
   }
-  std::array<double, kMostScalars> scalars;
+  std::array<Scalar, kMostScalars> scalars;
   const std::size_t scalar_count = entry.scalars.size();
   for (std::size_t i = 0; i < scalar_count; ++i) {
     const bool given = i < arguments.scalars.size();
@@ -206,7 +205,7 @@ std::size_t OperationKernel::operand_bytes(std::size_t index) const {
 Arguments OperationKernel::arguments() const {
   const OperationEntry& entry = entry_of_operation(*entry_);
   const std::array<const void*, kMostOperands> nothing{};
-  std::array<double, kMostScalars> declared{};
+  std::array<Scalar, kMostScalars> declared{};
   std::ranges::transform(entry.scalars, declared.begin(), &ScalarRule::value);
   return {{nothing.data(), entry.operands.size()}, {declared.data(), entry.scalars.size()}};
 }

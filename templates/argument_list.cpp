@@ -403,9 +403,8 @@ class ArgumentPlanner {
     const std::int64_t number = value_(*spec.value);
     const std::size_t at = plan_.image.size();
     const bool is_wide = spec.type == NumberType::s64 || spec.type == NumberType::u64;
-    const bool fitting = spec.type == NumberType::u64
-                             ? number >= 0
-                             : is_wide || fits(spec.type, static_cast<double>(number));
+    const bool fitting =
+        spec.type == NumberType::u64 ? number >= 0 : is_wide || fits(spec.type, number);
     if (!fitting) {
       const auto type = cpp_spelling(spec.type);
       const auto* const article = type.front() == 'i' || type.front() == 'u' ? "an" : "a";
@@ -421,12 +420,12 @@ class ArgumentPlanner {
     if (is_wide) {
       std::memcpy(to, &number, sizeof(number));
     } else {
-      store_number(spec.type, static_cast<double>(number), to);
+      store_number(spec.type, number, to);
     }
   }
 
   /// Floats round what they have not.
-  static bool fits(NumberType type, double number) {
+  static bool fits(NumberType type, std::int64_t number) {
     const NumberRange range = range_of(type);
     return !range.whole || range.has(number);
   }

@@ -38,7 +38,7 @@ struct ArgumentSpec {
   std::optional<Expression> value;    ///< of a number; bytes behind the workspace's start
   std::vector<ArgumentSpec> members;  ///< of a structure
   /// Of a scalar that is given in another type: its own, whose value is converted.
-  NumberType declared = NumberType::f64;
+  std::optional<NumberType> declared = std::nullopt;
 };
 
 /// Whose arguments a list has.

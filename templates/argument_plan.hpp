@@ -4,9 +4,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
+#include "kiln/scalar.hpp"
 #include "templates/number_type.hpp"
 
 namespace kiln {
@@ -20,14 +22,15 @@ struct ArgumentPatch {
     before,     ///< the address of what an operand was that is updated (checkers only)
     verdict,    ///< the address of the number of what is wrong, or of the first (checkers only)
     workspace,  ///< the workspace's address, or null if there is none
-    scalar,     ///< its value, rounded to `declared` and converted to `type`
+    scalar,     ///< its value, rounded to `declared` if it has one, then to `type`
   };
   Source source = Source::operand;
-  NumberType type = NumberType::f64;      ///< of a scalar
-  std::uint16_t index = 0;                ///< as in ArgumentSpec
-  std::uint16_t at = 0;                   ///< byte offset in the argument
-  std::int64_t offset = 0;                ///< bytes added to the workspace's address
-  NumberType declared = NumberType::f64;  ///< of a scalar
+  NumberType type = NumberType::f64;  ///< of a scalar
+  std::uint16_t index = 0;            ///< as in ArgumentSpec
+  std::uint16_t at = 0;               ///< byte offset in the argument
+  std::int64_t offset = 0;            ///< bytes added to the workspace's address
+  /// Of a scalar that its kernel takes in another type: its own.
+  std::optional<NumberType> declared = std::nullopt;
   friend bool operator==(const ArgumentPatch&, const ArgumentPatch&) = default;
 };
 
@@ -49,7 +52,7 @@ struct ArgumentValues {
   std::span<const std::uintptr_t> operands;    ///< in the operation's order
   std::span<const std::uintptr_t> float64;     ///< likewise; empty: none is asked for
   std::span<const std::uintptr_t> magnitudes;  ///< likewise
-  std::span<const double> scalars;
+  std::span<const Scalar> scalars;
   std::uintptr_t workspace = 0;
   std::span<const std::uintptr_t> before = {};  ///< by operand
   std::uintptr_t verdict = 0;                   ///< of two unsigned long long

@@ -13,6 +13,7 @@
 
 #include "templates/operation.hpp"
 #include "templates/printable.hpp"
+#include "templates/scalar_text.hpp"
 #include "templates/tensor_maps.hpp"
 #include "templates/typed_operation.hpp"
 
@@ -52,7 +53,8 @@ std::string arguments_comment(const std::vector<ArgumentSpec>& args, const Opera
 std::string scalars_comment(const Operation& operation) {
   std::string text;
   for (const ScalarSpec& scalar : operation.scalars) {
-    text += fmt::format("// {} is {} unless another number is wanted\n", scalar.name, scalar.value);
+    text += fmt::format("// {} is {} unless another number is wanted\n", scalar.name,
+                        scalar_text(scalar.value));
   }
   return text;
 }

@@ -2,15 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "templates/number_type.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <charconv>
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <type_traits>
+#include <utility>
 
 namespace kiln {
 namespace {
@@ -75,24 +74,6 @@ NumberRange range_of_type() {
   return range;
 }
 
-/// Whether it is an integer that float64 has not.
-bool is_rounded(std::string_view text) {
-  if (text.starts_with('-')) text.remove_prefix(1);
-  std::uint64_t number = 0;
-  const char* const last = text.data() + text.size();
-  const auto [end, status] = std::from_chars(text.data(), last, number);
-  if (status != std::errc{} || end != last || number == 0) return false;
-  return number >> std::countr_zero(number) >> std::numeric_limits<double>::digits != 0;
-}
-
-/// "0 to 255"; of 64 bits in powers of two, which float64 has not exactly.
-std::string range_text(NumberType type) {
-  if (type == NumberType::s64) return "-2^63 to 2^63 - 1";
-  if (type == NumberType::u64) return "0 to 2^64 - 1";
-  const NumberRange range = range_of(type);
-  return fmt::format("{} to {}", range.least, range.most);
-}
-
 int greatest_exponent(ShortFloat format) {
   return (1 << (format.exponent_bits - 1)) - 1;
 }
@@ -150,6 +131,54 @@ Integer nearest_integer(double value) noexcept {
   // The largest number of 64 bits is rounded up to the first that is too large.
   if (value >= static_cast<double>(Limits::max())) return Limits::max();
   return static_cast<Integer>(value);
+}
+
+template <class Integer>
+Integer nearest_integer(Scalar value) noexcept {
+  return value.visit([](auto number) -> Integer {
+    using Limits = std::numeric_limits<Integer>;
+    if constexpr (std::is_same_v<decltype(number), double>) {
+      return nearest_integer<Integer>(number);
+    } else {
+      // Beyond 2^53, so that no shorter type has it.
+      if constexpr (sizeof(Integer) == sizeof(number)) {
+        if (std::in_range<Integer>(number)) return static_cast<Integer>(number);
+      }
+      return std::cmp_less(number, 0) ? Limits::min() : Limits::max();
+    }
+  });
+}
+
+/// The number as a double; of an integer that no double equals the neighbour toward zero, with
+/// its last bit set. Unlike the nearest double, it lies on the same side as the number of every
+/// double and of every tie between shorter floats.
+double odd_double(Scalar value) noexcept {
+  return value.visit([](auto number) {
+    if constexpr (std::is_same_v<decltype(number), double>) {
+      return number;
+    } else {
+      const bool negative = std::cmp_less(number, 0);
+      const auto bits = static_cast<std::uint64_t>(number);
+      const std::uint64_t magnitude = negative ? 0 - bits : bits;
+      constexpr int kSpare =
+          std::numeric_limits<std::uint64_t>::digits - std::numeric_limits<double>::digits;
+      const int dropped = kSpare - std::countl_zero(magnitude);
+      const double odd = std::ldexp(static_cast<double>(magnitude >> dropped | 1), dropped);
+      return negative ? -odd : odd;
+    }
+  });
+}
+
+/// The nearest number of any type but the short floats.
+template <class Number>
+Number nearest(Scalar value) noexcept {
+  if constexpr (std::is_same_v<Number, double>) {
+    return value.as_double();
+  } else if constexpr (std::is_floating_point_v<Number>) {
+    return static_cast<Number>(odd_double(value));
+  } else {
+    return nearest_integer<Number>(value);
+  }
 }
 
 template <class Number>
@@ -234,26 +263,9 @@ std::vector<std::string> cpp_number_types() {
   return spellings;
 }
 
-bool NumberRange::has(double value) const {
-  return value >= least && value <= most && (!whole || value == std::trunc(value));
-}
-
-std::string why_not_of_type(NumberType type, double value, std::string_view text) {
-  const std::string shown = text.empty() ? fmt::format("{}", value) : std::string(text);
-  const NumberRange range = range_of(type);
-  if (range.whole && is_rounded(text)) {
-    return fmt::format(
-        "{} is no value that a double has, and scalars are doubles: up to 2^53 (9007199254740992) "
-        "they have every whole number",
-        shown);
-  }
-  if (range.has(value)) return "";
-  if (!std::isfinite(value)) return shown + " is not finite, and a scalar has to be";
-  if (value >= range.least && value <= range.most) {
-    return fmt::format("{} is not a whole number, and {} has no others", shown, to_string(type));
-  }
-  return fmt::format("{} is outside of {}, what {} may be", shown, range_text(type),
-                     to_string(type));
+bool NumberRange::has(Scalar value) const noexcept {
+  const double number = odd_double(value);
+  return number >= least && number <= most && (!whole || number == std::trunc(number));
 }
 
 NumberRange range_of(NumberType type) {
@@ -261,30 +273,18 @@ NumberRange range_of(NumberType type) {
   return with_type(type, [](auto number) { return range_of_type<decltype(number)>(); });
 }
 
-double rounded_to(NumberType type, double value) noexcept {
-  if (const ShortFloat* const format = short_float(type)) return rounded_to(*format, value);
-  return with_type(type, [&](auto number) {
-    using Number = decltype(number);
-    if constexpr (std::numeric_limits<Number>::is_integer) {
-      return static_cast<double>(nearest_integer<Number>(value));
-    } else {
-      return static_cast<double>(static_cast<Number>(value));
-    }
-  });
+Scalar rounded_to(NumberType type, Scalar value) noexcept {
+  if (const ShortFloat* const format = short_float(type)) {
+    return rounded_to(*format, odd_double(value));
+  }
+  return with_type(type, [&](auto number) -> Scalar { return nearest<decltype(number)>(value); });
 }
 
-void store_number(NumberType type, double value, void* to) noexcept {
+void store_number(NumberType type, Scalar value, void* to) noexcept {
   if (const ShortFloat* const format = short_float(type)) {
-    return store(bits_of(*format, rounded_to(*format, value)), to);
+    return store(bits_of(*format, rounded_to(*format, odd_double(value))), to);
   }
-  with_type(type, [&](auto number) {
-    using Number = decltype(number);
-    if constexpr (std::numeric_limits<Number>::is_integer) {
-      store(nearest_integer<Number>(value), to);
-    } else {
-      store(static_cast<Number>(value), to);
-    }
-  });
+  with_type(type, [&](auto number) { store(nearest<decltype(number)>(value), to); });
 }
 
 }  // namespace kiln

@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "kiln/scalar.hpp"
+
 namespace kiln {
 
 /// The C++ types of numbers that kernels take by value.
@@ -45,18 +47,13 @@ inline constexpr std::size_t kNumberTypes = 13;
 struct NumberRange {
   double least = 0.0, most = 0.0;
   bool whole = false;
-  [[nodiscard]] bool has(double value) const;
+  [[nodiscard]] bool has(Scalar value) const noexcept;
 };
 [[nodiscard]] NumberRange range_of(NumberType type);
 
-/// Why a scalar of the type cannot be `value`, as a sentence; "" if it can. `text` is the value as
-/// somebody wrote it, which float64 may not hold; "" if nobody did.
-[[nodiscard]] std::string why_not_of_type(NumberType type, double value,
-                                          std::string_view text = "");
-
 /// The nearest number of the type, ties to even; of integers 0 for NaN.
-[[nodiscard]] double rounded_to(NumberType type, double value) noexcept;
+[[nodiscard]] Scalar rounded_to(NumberType type, Scalar value) noexcept;
 /// Writes that number to size_bytes() of memory.
-void store_number(NumberType type, double value, void* to) noexcept;
+void store_number(NumberType type, Scalar value, void* to) noexcept;
 
 }  // namespace kiln

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "kiln/scalar.hpp"
 #include "templates/argument_list.hpp"
 #include "templates/constant_spec.hpp"
 #include "templates/expression.hpp"
@@ -55,7 +56,7 @@ struct FillSpec {
 struct ScalarSpec {
   std::string name;
   NumberType type = NumberType::f32;
-  double value = 0.0;  ///< unless a user gives another
+  Scalar value = 0;  ///< unless a user gives another
   std::string comment;
 };
 

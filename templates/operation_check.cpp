@@ -14,6 +14,7 @@
 #include "templates/nearest_name.hpp"
 #include "templates/number_type.hpp"
 #include "templates/operation.hpp"
+#include "templates/scalar_text.hpp"
 #include "templates/typed_operation.hpp"
 
 namespace kiln {
@@ -144,7 +145,7 @@ class ProblemCheck {
     const auto number = parse_number_type(to_string(type));
     if (!number || !range_of(*number).whole) return;
     for (const std::int64_t bound : {low, high}) {
-      const std::string why = why_not_of_type(*number, static_cast<double>(bound));
+      const std::string why = why_not_of_type(*number, bound);
       if (!why.empty()) refuse_fill(operand, fmt::format("with {} to {}: {}", low, high, why));
     }
   }

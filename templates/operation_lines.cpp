@@ -14,6 +14,7 @@
 
 #include "templates/front_matter.hpp"
 #include "templates/nearest_name.hpp"
+#include "templates/scalar_text.hpp"
 #include "templates/text_pieces.hpp"
 
 namespace kiln {
@@ -201,10 +202,13 @@ ScalarSpec parse_scalar(const FrontMatterLine& line) {
   scalar.type = *type;
   scalar.comment = line.comment;
   const TextPart value = inner_part({text, 0}, text.substr(equals + 1));
-  const bool is_word =
-      scalar.type == NumberType::boolean && (value.text == "true" || value.text == "false");
-  scalar.value = is_word ? (value.text == "true" ? 1.0 : 0.0) : decimal_part(line, value);
-  const std::string why = is_word ? "" : why_not_of_type(scalar.type, scalar.value, value.text);
+  const auto number = read_scalar(scalar.type, value.text);
+  if (!number) {
+    line.fail(value.offset,
+              fmt::format("\"{}\" is not a number such as 1e-5 or 0x9e3779b9", value.text));
+  }
+  scalar.value = *number;
+  const std::string why = why_not_of_type(scalar.type, scalar.value, value.text);
   if (!why.empty()) line.fail(value.offset, why);
   return scalar;
 }

@@ -12,6 +12,7 @@
 #include "templates/constant_line.hpp"
 #include "templates/nearest_name.hpp"
 #include "templates/operation.hpp"
+#include "templates/scalar_text.hpp"
 #include "tools/exit_code.hpp"
 #include "tools/output/json.hpp"
 #include "tools/output/table.hpp"
@@ -167,10 +168,11 @@ Json operation_json(const Catalog& catalog, const Operation& operation) {
   }
   json["scalars"] = Json::array();
   for (const auto& scalar : operation.scalars) {
-    json["scalars"].push_back({{"name", scalar.name},
-                               {"type", to_string(scalar.type)},
-                               {"value", scalar.value},
-                               {"comment", scalar.comment}});
+    json["scalars"].push_back(
+        {{"name", scalar.name},
+         {"type", to_string(scalar.type)},
+         {"value", scalar.value.visit([](auto number) { return Json(number); })},
+         {"comment", scalar.comment}});
   }
   json["traits"] = Json::array();
   for (const auto& trait : operation.traits) {
@@ -226,7 +228,8 @@ std::string problem_text(const Operation& operation) {
               operation.slot_comments[i]);
   }
   for (const auto& scalar : operation.scalars) {
-    scalars.add(scalar.name, fmt::format("{} = {}", to_string(scalar.type), scalar.value),
+    scalars.add(scalar.name,
+                fmt::format("{} = {}", to_string(scalar.type), scalar_text(scalar.value)),
                 scalar.comment);
   }
   for (const auto& trait : operation.traits) {

@@ -14,6 +14,7 @@
 
 #include "kiln/error.hpp"
 #include "templates/problem_flag.hpp"
+#include "templates/scalar_text.hpp"
 #include "tools/whole_number.hpp"
 
 namespace kiln::tools {
@@ -37,12 +38,12 @@ std::int64_t whole(const std::string& text) {
   return value;
 }
 
-double number(std::string_view flag, const std::string& text) {
-  double value = 0.0;
-  const auto* const last = text.data() + text.size();
-  const auto [end, status] = std::from_chars(text.data(), last, value);
-  if (status == std::errc{} && end == last) return value;
-  throw Error(ErrorKind::usage, fmt::format("{}: {} is not a number", flag, text));
+Scalar number(std::string_view flag, NumberType type, const std::string& text) {
+  const auto value = read_scalar(type, text);
+  if (!value) throw Error(ErrorKind::usage, fmt::format("{}: {} is not a number", flag, text));
+  const std::string why = why_not_of_type(type, *value, text);
+  if (!why.empty()) throw Error(ErrorKind::usage, fmt::format("{}: {}", flag, why));
+  return *value;
 }
 
 std::string described(const std::string& comment, const std::string& otherwise) {
@@ -126,8 +127,8 @@ void DeclaredFlags::add_to(CLI::App& verb) {
   }
   for (const ScalarSpec& scalar : operation_.scalars) {
     const std::string text = described(scalar.comment, "Scalar " + scalar.name);
-    scalars_.push_back(
-        &add(verb, scalar.name, "X", fmt::format("{} (default {})", text, scalar.value)));
+    scalars_.push_back(&add(verb, scalar.name, "X",
+                            fmt::format("{} (default {})", text, scalar_text(scalar.value))));
   }
 }
 
@@ -193,12 +194,7 @@ ProblemCase DeclaredFlags::request(std::int64_t default_size) const {
     const std::string& text = scalars_[i]->text;
     if (text.empty()) continue;
     const ScalarSpec& spec = operation_.scalars[i];
-    const bool is_word = spec.type == NumberType::boolean && (text == "true" || text == "false");
-    const double value = is_word ? (text == "true" ? 1.0 : 0.0) : number(scalars_[i]->name, text);
-    if (const auto why = is_word ? "" : why_not_of_type(spec.type, value, text); !why.empty()) {
-      throw Error(ErrorKind::usage, fmt::format("{}: {}", scalars_[i]->name, why));
-    }
-    scalars.push_back({spec.name, value});
+    scalars.push_back({spec.name, number(scalars_[i]->name, spec.type, text)});
   }
   return declared_case(operation_, problem, scalars);
 }
@@ -225,7 +221,7 @@ std::string declared_flags_text(const Operation& operation, const ProblemCase& o
   }
   for (std::size_t i = 0; i < operation.scalars.size(); ++i) {
     const ScalarSpec& scalar = operation.scalars[i];
-    if (one.scalars[i] != scalar.value) add(scalar.name, one.scalars[i]);
+    if (one.scalars[i] != scalar.value) add(scalar.name, scalar_text(one.scalars[i]));
   }
   return fmt::format("{}", fmt::join(words, " "));
 }

@@ -6,10 +6,13 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <type_traits>
 #include <vector>
 
 #include "kiln/error.hpp"
 #include "runtime/device.hpp"
+#include "templates/scalar_text.hpp"
 #include "tools/quantity.hpp"
 #include "tools/typed_tools.hpp"
 #include "tools/workbench.hpp"
@@ -37,6 +40,13 @@ std::string library_options(const GlobalFlags& flags) {
   add("cuda_include", flags.cuda_include);
   add("device", flags.device);
   return fields.empty() ? "" : fmt::format("{{{}}}", fmt::join(fields, ", "));
+}
+
+/// A literal of C++; `u`, since not every 64-bit integer is a literal without.
+std::string cpp_number(Scalar value) {
+  const bool is_unsigned =
+      value.visit([](auto number) { return std::is_same_v<decltype(number), std::uint64_t>; });
+  return scalar_text(value) + (is_unsigned ? "u" : "");
 }
 
 std::string declared_snippet(const Operation& operation, const ProblemCase& one) {
@@ -71,7 +81,7 @@ std::string declared_snippet(const Operation& operation, const ProblemCase& one)
   std::vector<std::string> scalars;
   bool usual = true;
   for (std::size_t i = 0; i < one.scalars.size(); ++i) {
-    scalars.push_back(fmt::format("{}", one.scalars[i]));
+    scalars.push_back(cpp_number(one.scalars[i]));
     usual = usual && one.scalars[i] == operation.scalars[i].value;
   }
   if (!usual) arguments += fmt::format(", .scalars = {{{}}}", fmt::join(scalars, ", "));

@@ -87,7 +87,7 @@ class DeclaredOracle : public Oracle {
     return {kind, seed_, std::max(plan_.integer_range, 1)};
   }
   /// Results of whole numbers are exact with the stated scalars.
-  [[nodiscard]] std::vector<double> scalars(DataKind kind) const override {
+  [[nodiscard]] std::vector<Scalar> scalars(DataKind kind) const override {
     return kind == DataKind::integer ? case_.scalars : plan_.scalars;
   }
   [[nodiscard]] std::string conditions(DataKind kind) const override {

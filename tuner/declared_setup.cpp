@@ -20,6 +20,7 @@
 #include "templates/kernel_name.hpp"
 #include "templates/launch_evaluator.hpp"
 #include "templates/renderer.hpp"
+#include "templates/scalar_text.hpp"
 #include "templates/text_pieces.hpp"
 #include "tuner/roundoff.hpp"
 #include "tuner/setup_parts.hpp"
@@ -81,11 +82,12 @@ std::vector<OutputRule> rules_of(const Operation& operation, const Problem& prob
 
 /// A kernel that ignores a scalar is right as long as that is 1, and one that was compiled for a
 /// number is right for it. So ragged sizes have other factors; 0 may be a switch, and stays.
-std::vector<double> other_scalars(const Operation& operation, const ProblemCase& one) {
+std::vector<Scalar> other_scalars(const Operation& operation, const ProblemCase& one) {
   constexpr double kOtherFactor = 0.75;
-  std::vector<double> scalars = one.scalars;
+  std::vector<Scalar> scalars = one.scalars;
   for (std::size_t i = 0; i < scalars.size(); ++i) {
-    if (!range_of(operation.scalars[i].type).whole) scalars[i] *= kOtherFactor;
+    if (range_of(operation.scalars[i].type).whole) continue;
+    scalars[i] = scalars[i].as_double() * kOtherFactor;
   }
   return scalars;
 }
@@ -173,8 +175,8 @@ void plan_reference(const Operation& operation, const ProblemCase& one, std::int
   plan.rules = rules_of(operation, one.problem);
   plan.scalars = is_tuned ? one.scalars : other_scalars(operation, one);
   for (std::size_t i = 0; i < plan.scalars.size() && !is_tuned; ++i) {
-    plan.scalars_text +=
-        fmt::format("{}{}={}", i == 0 ? "" : " ", operation.scalars[i].name, plan.scalars[i]);
+    plan.scalars_text += fmt::format("{}{}={}", i == 0 ? "" : " ", operation.scalars[i].name,
+                                     scalar_text(plan.scalars[i]));
   }
   if (operation.integers) {
     constexpr std::int64_t kMostRange = 1 << 24;

@@ -46,7 +46,7 @@ struct ReferencePlan {
   std::string place, checker_place;
   CaseParts parts;
   std::vector<OutputRule> rules;  ///< one for each operand that is written
-  std::vector<double> scalars;    ///< in the operation's order, of normal data
+  std::vector<Scalar> scalars;    ///< in the operation's order, of normal data
   std::string scalars_text;       ///< "scale=0.75", where they are not what the problem states
   int integer_range = 0;          ///< of data that gives exact results; 0: there is none
   bool deterministic = true;

@@ -141,7 +141,7 @@ Gemm gemm_of(const ProblemCase& one) {
 }
 
 GemmCase gemm_case_of(const ProblemCase& one) {
-  return {gemm_of(one), one.scalars.at(0), one.scalars.at(1)};
+  return {gemm_of(one), one.scalars.at(0).as_double(), one.scalars.at(1).as_double()};
 }
 
 ArgumentPlan plan_gemm_argument(const ProblemCase& one) {

@@ -52,19 +52,19 @@ class GemmOracle : public Oracle {
   [[nodiscard]] FillRecipe recipe(DataKind kind) const override {
     return {kind, seed_, exact_.range};
   }
-  [[nodiscard]] std::vector<double> scalars(DataKind kind) const override {
-    return kind == DataKind::integer ? std::vector{exact_.alpha, exact_.beta} : scalars_;
+  [[nodiscard]] std::vector<Scalar> scalars(DataKind kind) const override {
+    return kind == DataKind::integer ? std::vector<Scalar>{exact_.alpha, exact_.beta} : scalars_;
   }
   void learn(DataKind kind, OperandSet& operands) override {
     const auto factors = scalars(kind);
-    reference_of(kind) =
-        shared_.reference.compute(shared_.ledger, shared_.kernels, geometry_, operands, kind,
-                                  factors[0], factors[1], !compares_exactly(kind));
+    reference_of(kind) = shared_.reference.compute(shared_.ledger, shared_.kernels, geometry_,
+                                                   operands, kind, factors[0].as_double(),
+                                                   factors[1].as_double(), !compares_exactly(kind));
   }
 
   /// With beta 0 the content of C must not matter, not even if it is NaN.
   [[nodiscard]] std::optional<std::size_t> ignored(DataKind kind) const override {
-    const bool unused = scalars(kind)[1] == 0.0 && gemm_.epilogue.is_default();
+    const bool unused = scalars(kind)[1] == 0 && gemm_.epilogue.is_default();
     if (!gemm_.reads_c || !unused) return std::nullopt;
     return kOperandC;
   }
@@ -95,7 +95,7 @@ class GemmOracle : public Oracle {
 
   GemmOracles& shared_;
   Gemm gemm_;
-  std::vector<double> scalars_;
+  std::vector<Scalar> scalars_;
   const LaunchGeometry& geometry_;
   std::uint64_t seed_;
   ExactPlan exact_;
@@ -126,7 +126,8 @@ WrongOutput GemmOracle::compare(DataKind kind, std::size_t output, const RunOper
     args.ld_absolute = d.cols;
     args.u_out = bound.u_out;
     args.c_factor = bound.c_factor;
-    args.atol = gemm_.epilogue.is_default() ? std::abs(scalars(kind)[0]) * bound.least : 0.0;
+    args.atol =
+        gemm_.epilogue.is_default() ? std::abs(scalars(kind)[0].as_double()) * bound.least : 0.0;
     args.dtype = static_cast<int>(d.type);
     args.mode = compares_exactly(kind) ? kCompareExact : kCompareBounded;
     const CompareResult found = shared_.kernels.compare(args);

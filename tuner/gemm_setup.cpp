@@ -158,8 +158,8 @@ std::vector<GemmCase> deep_cases(const Gemm& gemm, double alpha, double beta,
 std::vector<ProblemCase> gemm_cases(const ProblemCase& tuned, Thoroughness thoroughness,
                                     std::int64_t most_products) {
   const Gemm gemm = gemm_of(tuned);
-  const double alpha = tuned.scalars[0];
-  const double beta = tuned.scalars[1];
+  const double alpha = tuned.scalars[0].as_double();
+  const double beta = tuned.scalars[1].as_double();
   auto cases = problem_cases(verification_cases(gemm, alpha, beta, thoroughness));
   cases.front() = tuned;
   if (thoroughness == Thoroughness::deep) {

@@ -51,7 +51,7 @@ void JudgeBuffers::provide(const std::vector<ConstantFill>& constants) {
   for (const ConstantFill& constant : constants) provide_own(constant.operand);
 }
 
-ArgumentValues JudgeBuffers::values(const std::vector<double>& scalars) const {
+ArgumentValues JudgeBuffers::values(const std::vector<Scalar>& scalars) const {
   ArgumentValues values{own_at_, float64_at_, magnitudes_at_, scalars};
   values.before = before_at_;
   values.verdict = verdict_.address();

@@ -40,7 +40,7 @@ class JudgeBuffers {
   void provide(const ArgumentPlan& argument);
   /// What the kernel reads from constant memory.
   void provide(const std::vector<ConstantFill>& constants);
-  [[nodiscard]] ArgumentValues values(const std::vector<double>& scalars) const;
+  [[nodiscard]] ArgumentValues values(const std::vector<Scalar>& scalars) const;
   /// What the reference has computed for an output.
   [[nodiscard]] Expected take(std::size_t output);
   /// What the checker has counted, and where the first of that is.

@@ -3,7 +3,9 @@
 #include "tuner/messages.hpp"
 
 #include <concepts>
+#include <cstdint>
 #include <functional>
+#include <type_traits>
 
 #include "tuner/wire.hpp"
 
@@ -57,6 +59,48 @@ concept Either = std::same_as<std::remove_const_t<T>, Of>;
 /// CompileRequest::give_up stays with whoever waits.
 template <class Archive, Either<std::function<bool()>> T>
 void fields(Archive&, T&) {}
+
+/// Precedes a scalar's number and says how to read it.
+enum class ScalarKind : std::uint8_t { float64, s64, u64 };
+template <>
+struct LastEnumerator<ScalarKind> {
+  static constexpr ScalarKind value = ScalarKind::u64;
+};
+constexpr ScalarKind kind_of(double) {
+  return ScalarKind::float64;
+}
+constexpr ScalarKind kind_of(std::int64_t) {
+  return ScalarKind::s64;
+}
+constexpr ScalarKind kind_of(std::uint64_t) {
+  return ScalarKind::u64;
+}
+
+template <class Number, class Archive>
+Number received(Archive& archive) {
+  Number number{};
+  archive(number);
+  return number;
+}
+
+template <class Archive, Either<Scalar> T>
+void fields(Archive& archive, T& scalar) {
+  if constexpr (std::is_const_v<T>) {
+    scalar.visit([&](auto number) { archive(kind_of(number), number); });
+  } else {
+    switch (received<ScalarKind>(archive)) {
+      case ScalarKind::float64:
+        scalar = received<double>(archive);
+        break;
+      case ScalarKind::s64:
+        scalar = received<std::int64_t>(archive);
+        break;
+      case ScalarKind::u64:
+        scalar = received<std::uint64_t>(archive);
+        break;
+    }
+  }
+}
 
 /// One description per struct serves both directions. It names every member in order: the
 /// structured binding takes exactly as many as there are, so a member added to the struct breaks

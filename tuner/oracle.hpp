@@ -48,7 +48,7 @@ class Oracle {
   /// Whether the case is judged with that kind of data.
   [[nodiscard]] virtual bool has(DataKind kind) const = 0;
   [[nodiscard]] virtual FillRecipe recipe(DataKind kind) const = 0;
-  [[nodiscard]] virtual std::vector<double> scalars(DataKind kind) const = 0;
+  [[nodiscard]] virtual std::vector<Scalar> scalars(DataKind kind) const = 0;
   /// Those in words where they are not what the problem states, for messages; else "".
   [[nodiscard]] virtual std::string conditions(DataKind) const { return {}; }
   /// Computes the reference from what `operands` are filled with, which it may change.

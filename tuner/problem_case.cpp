@@ -8,6 +8,7 @@
 
 #include "kiln/error.hpp"
 #include "templates/nearest_name.hpp"
+#include "templates/scalar_text.hpp"
 
 namespace kiln {
 namespace {
@@ -60,7 +61,7 @@ class Declared {
 };
 
 /// Another value than the one that is asked for would be stored as its result.
-void check_scalar(const Operation& operation, const ScalarSpec& spec, double value) {
+void check_scalar(const Operation& operation, const ScalarSpec& spec, Scalar value) {
   const std::string why = why_not_of_type(spec.type, value);
   if (why.empty()) return;
   throw Error(ErrorKind::usage,

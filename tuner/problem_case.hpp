@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "kiln/scalar.hpp"
 #include "kiln/types.hpp"
 #include "templates/argument_plan.hpp"
 #include "templates/operation.hpp"
@@ -72,17 +73,17 @@ struct OperandPlan {
 struct ProblemCase {
   Problem problem;
   std::vector<OperandPlan> operands;  ///< in the operation's order, then those of an expression
-  std::vector<double> scalars;        ///< in the operation's order
+  std::vector<Scalar> scalars;        ///< in the operation's order
   /// How much work it is, in multiply-adds or elements moved, as DeviceInfo::most_products counts.
   double products = 0.0;
 };
 
 /// The case of a problem of a declared operation. `scalars`: by name; others have their usual
 /// values. Throws Error(usage) for a problem that is not as declared, a scalar that the operation
-/// has not, and an operand of more than 2^63 bytes.
+/// has not or a value that its type has not, and an operand of more than 2^63 bytes.
 struct NamedScalar {
   std::string name;
-  double value = 0.0;
+  Scalar value = 0;
 };
 [[nodiscard]] ProblemCase declared_case(const Operation& operation, const Problem& problem,
                                         const std::vector<NamedScalar>& scalars);
@@ -93,7 +94,7 @@ struct NamedScalar {
 /// What one run gets beside what is planned.
 struct RunArguments {
   std::vector<std::uintptr_t> operands;  ///< addresses in the case's order; null: none
-  std::vector<double> scalars;
+  std::vector<Scalar> scalars;
   std::uintptr_t workspace = 0;
 };
 

@@ -171,7 +171,7 @@ void OperandSet::reset_peaks() {
   }
 }
 
-RunArguments OperandSet::arguments(std::vector<double> scalars, DevicePtr workspace) const {
+RunArguments OperandSet::arguments(std::vector<Scalar> scalars, DevicePtr workspace) const {
   RunArguments arguments{{}, std::move(scalars), workspace};
   for (const Matrix& operand : matrices_) {
     arguments.operands.push_back(operand.argument());

@@ -70,7 +70,7 @@ class OperandSet {
   void fill_inputs(SupportKernels& kernels, const FillRecipe& recipe);
   void reset_peaks();
   /// Operands without elements are null, which applications may pass as well.
-  [[nodiscard]] RunArguments arguments(std::vector<double> scalars, DevicePtr workspace) const;
+  [[nodiscard]] RunArguments arguments(std::vector<Scalar> scalars, DevicePtr workspace) const;
 
   [[nodiscard]] const ProblemCase& problem() const { return case_; }
   [[nodiscard]] std::size_t count() const { return matrices_.size(); }

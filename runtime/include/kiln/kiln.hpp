@@ -21,5 +21,6 @@
 #include "kiln/gemm.hpp"           // IWYU pragma: export
 #include "kiln/library.hpp"        // IWYU pragma: export
 #include "kiln/operation.hpp"      // IWYU pragma: export
+#include "kiln/scalar.hpp"         // IWYU pragma: export
 #include "kiln/types.hpp"          // IWYU pragma: export
 #include "kiln/version.hpp"        // IWYU pragma: export

@@ -8,9 +8,11 @@
 #include <cstdint>
 #include <initializer_list>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "kiln/error.hpp"
+#include "kiln/scalar.hpp"
 #include "kiln/types.hpp"
 
 namespace kiln {
@@ -86,8 +88,9 @@ class ShortList {
   using const_iterator = const Value*;
   constexpr ShortList() = default;
   ShortList(std::initializer_list<Value> values) : ShortList(values.begin(), values.size()) {}
-  /// Copies them. Throws Error(usage) if there are more than `Most`.
-  ShortList(const Value* values, std::size_t count) : count_(count) {
+  /// Copies them, each converted to Value. Throws Error(usage) if there are more than `Most`.
+  template <class Given, std::enable_if_t<std::is_convertible_v<const Given&, Value>, int> = 0>
+  ShortList(const Given* values, std::size_t count) : count_(count) {
     if (count > Most) {
       throw Error(ErrorKind::usage, "launch: " + std::to_string(count) +
                                         " values are given, and no operation takes more than " +
@@ -119,8 +122,9 @@ struct Arguments {
   /// null. Nor is that of an operand without elements. No output overlaps another operand; one that
   /// is declared `inout` is read and then written in place.
   ShortList<const void*, kMostOperands> operands = {};
-  /// The first scalars; those that are not given have the value of the declaration.
-  ShortList<double, kMostScalars> scalars = {};
+  /// The first scalars; those that are not given have the value of the declaration. Each is a
+  /// number that its type has, or is rounded to it if that is a floating-point type.
+  ShortList<Scalar, kMostScalars> scalars = {};
   /// Memory of the caller's for the kernel to work in: OperationKernel::workspace_bytes(), which no
   /// other launch uses at the time. Null: the library's, of which each stream has one.
   void* workspace = nullptr;

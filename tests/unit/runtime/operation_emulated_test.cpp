@@ -6,8 +6,14 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <limits>
 #include <random>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "kiln/kiln.hpp"
@@ -21,12 +27,13 @@ class OperationEmulated : public ::testing::Test {
  protected:
   static void SetUpTestSuite() { emulated::register_emulator(); }
 
-  Library open() const {
+  Library open(const std::vector<std::string>& template_path = {
+                   std::string(KILN_SOURCE_DIR) + "/examples/operations",
+                   std::string(KILN_SOURCE_DIR) + "/examples/adopted"}) const {
     LibraryOptions options;
     options.database = folder_.file("tuning.db");
     options.cubin_store = folder_.file("cubins.db");
-    options.template_path = {std::string(KILN_SOURCE_DIR) + "/examples/operations",
-                             std::string(KILN_SOURCE_DIR) + "/examples/adopted"};
+    options.template_path = template_path;
     options.device = "emulated:h200";
     options.mode = "use";
     return Library::open(options);
@@ -126,6 +133,76 @@ TEST_F(OperationEmulated, EveryLaunchFillsConstantMemory) {
       ASSERT_EQ(results[i], image[row * kInputWidth + col]) << one << ": " << i;
     }
   }
+}
+
+/// y[0] = key, z[0] = shift.
+constexpr std::string_view kStored = R"(//@ operation  stored
+//@ purpose    Stores its scalars
+//@ size       n 1..1
+//@ type       y u64
+//@ type       z s64
+//@ scalar     key u64 = 0x9e3779b97f4a7c15
+//@ scalar     shift s64 = -9223372036854775808
+//@ operand    y out: n
+//@ operand    z out: n
+//@ right      y exact
+//@ right      z exact
+//@ ragged     n=1
+//@ flops      0
+//@ reference  stored_reference
+//@   grid     1
+//@   block    1
+//@   args     y, z, key, shift
+__global__ void stored_reference(unsigned long long* y, long long* z, unsigned long long key,
+                                 long long shift) {
+  *y = key;
+  *z = shift;
+}
+)";
+constexpr std::string_view kStoredTemplate = R"(//@ template   stored_once
+//@ purpose    One thread
+//@ operation  stored
+//@ launch     stored_once
+//@   grid     1
+//@   block    1
+//@   args     y, z, key, shift
+__global__ void stored_once(unsigned long long* y, long long* z, unsigned long long key,
+                            long long shift) {
+  *y = key;
+  *z = shift;
+}
+)";
+
+TEST_F(OperationEmulated, ScalarsOf64BitsReachKernelsExactly) {
+  const std::string templates = folder_.file("templates");
+  std::filesystem::create_directories(templates);
+  std::ofstream(templates + "/stored.cu") << kStored;
+  std::ofstream(templates + "/stored_once.cu") << kStoredTemplate;
+  const Library library = open({templates});
+  const OperationKernel kernel = library.get(OperationProblem{
+      .operation = "stored", .sizes = {{"n", 1}}, .types = {{"y", DType::u64}, {"z", DType::s64}}});
+  const DeviceMemory y = library.allocate(sizeof(std::uint64_t));
+  const DeviceMemory z = library.allocate(sizeof(std::int64_t));
+  const auto stored = [&](const ShortList<Scalar, kMostScalars>& scalars) {
+    kernel.launch(nullptr, {.operands = {y.get(), z.get()}, .scalars = scalars});
+    std::pair<std::uint64_t, std::int64_t> numbers;
+    y.copy_to_host(&numbers.first, sizeof(numbers.first));
+    z.copy_to_host(&numbers.second, sizeof(numbers.second));
+    return numbers;
+  };
+  constexpr std::uint64_t kKey = 0x9e3779b97f4a7c15;
+  constexpr std::int64_t kLeast = std::numeric_limits<std::int64_t>::min();
+  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+  EXPECT_EQ(stored({}), std::pair(kKey, kLeast)) << "as declared";
+  EXPECT_EQ(stored({kKey ^ 1}), std::pair(kKey ^ 1, kLeast));
+  EXPECT_EQ(stored({std::numeric_limits<std::uint64_t>::max(), kMost}),
+            std::pair(std::numeric_limits<std::uint64_t>::max(), kMost));
+  EXPECT_EQ(stored({9007199254740993, kLeast + 1}),
+            std::pair(std::uint64_t{9007199254740993}, kLeast + 1));
+  EXPECT_EQ(stored({1e18, -7}), std::pair(std::uint64_t{1000000000000000000}, std::int64_t{-7}));
+  EXPECT_EQ(kernel.arguments().scalars[0], kKey);
+  EXPECT_THROW(static_cast<void>(stored({-1})), Error);
+  EXPECT_THROW(static_cast<void>(stored({0, kKey})), Error);
 }
 
 }  // namespace

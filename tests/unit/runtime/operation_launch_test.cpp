@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <fstream>
 #include <limits>
 #include <string>
@@ -41,7 +42,11 @@ TEST_F(OperationLaunch, GivesOperandsAndScalarsByPosition) {
   EXPECT_THAT(results(2), ElementsAre(114, 232));
   kernel.launch(nullptr, {.operands = {&x_, &bias_, &y_}, .scalars = {2.0, -10.0}});
   EXPECT_THAT(results(2), ElementsAre(102, 220));
-  EXPECT_EQ(device_->launches(), 6U);
+  const std::vector<double> doubles{2.0, -10.0};
+  kernel.launch(nullptr,
+                {.operands = {&x_, &bias_, &y_}, .scalars = {doubles.data(), doubles.size()}});
+  EXPECT_THAT(results(2), ElementsAre(102, 220)) << "from an array of numbers";
+  EXPECT_EQ(device_->launches(), 8U);
   EXPECT_EQ(kernel.template_name(), "row_sums_twice");
   EXPECT_EQ(kernel.workspace_bytes(), 8U);
 }
@@ -167,27 +172,31 @@ TEST_F(OperationLaunch, OperandsAreAsLargeAndAsAlignedAsDeclared) {
 TEST_F(OperationLaunch, RefusesScalarsThatTheirTypesDoNotHave) {
   const Library library = open_with_kernels();
   const OperationKernel kernel = library.get(row_sums(2, 3));
-  const auto with = [&](ShortList<double, kMostScalars> scalars) {
+  const auto with = [&](ShortList<Scalar, kMostScalars> scalars) {
     return refusal(kernel, {.operands = {&x_, nullptr, &y_}, .scalars = scalars});
   };
-  EXPECT_THAT(with({1e300}), HasSubstr("scale = 1e+300, which no f32 is"));
-  EXPECT_THAT(with({1.0, 0.5}), HasSubstr("steps = 0.5, which no s32 is"));
-  EXPECT_THAT(with({1.0, 2147483648.0}), HasSubstr("steps"));
-  EXPECT_THAT(with({1.0, std::numeric_limits<double>::quiet_NaN()}), HasSubstr("steps = nan"));
+  EXPECT_THAT(with({1e300}), HasSubstr("the scalar scale: 1e+300 is outside of -3.40"));
+  EXPECT_THAT(with({1.0, 0.5}), HasSubstr("the scalar steps: 0.5 is not a whole number"));
+  EXPECT_THAT(with({1.0, 2147483648U}),
+              HasSubstr("steps: 2147483648 is outside of -2147483648 to 2147483647, what s32"));
+  EXPECT_THAT(with({1.0, std::numeric_limits<double>::quiet_NaN()}),
+              HasSubstr("steps: nan is not"));
   EXPECT_THAT(with({1.0, 2.0, 3.0}), HasSubstr("3 scalars are given, and it has 2"));
   EXPECT_EQ(with({std::numeric_limits<double>::infinity(), -2147483648.0}), "no error");
 }
 
 TEST_F(OperationLaunch, RangesOfScalarsAreThoseOfTheirTypes) {
-  const auto rule = [](NumberType type) { return detail::rule_of({"s", type, 1.0, ""}); };
-  EXPECT_EQ(rule(NumberType::u32).most, 4294967295.0);
-  EXPECT_EQ(rule(NumberType::u32).least, 0.0);
-  EXPECT_EQ(rule(NumberType::s64).least, -0x1p63);
-  EXPECT_LT(rule(NumberType::s64).most, 0x1p63);
-  EXPECT_LT(rule(NumberType::u64).most, 0x1p64);
-  EXPECT_TRUE(rule(NumberType::u64).whole);
-  EXPECT_FALSE(rule(NumberType::f64).whole);
-  EXPECT_EQ(rule(NumberType::f64).most, std::numeric_limits<double>::max());
+  const auto rule = [](NumberType type) { return detail::rule_of({"s", type, 1, ""}); };
+  EXPECT_EQ(rule(NumberType::u32).value, 1);
+  EXPECT_EQ(rule(NumberType::u32).range.most, 4294967295.0);
+  EXPECT_EQ(rule(NumberType::u32).range.least, 0.0);
+  EXPECT_TRUE(rule(NumberType::s64).range.has(-0x1p63));
+  EXPECT_FALSE(rule(NumberType::s64).range.has(0x1p63));
+  EXPECT_TRUE(rule(NumberType::u64).range.has(std::numeric_limits<std::uint64_t>::max()));
+  EXPECT_FALSE(rule(NumberType::u64).range.has(0x1p64));
+  EXPECT_TRUE(rule(NumberType::u64).range.whole);
+  EXPECT_FALSE(rule(NumberType::f64).range.whole);
+  EXPECT_EQ(rule(NumberType::f64).range.most, std::numeric_limits<double>::max());
 }
 
 TEST_F(OperationLaunch, WithoutElementsOfResultsNothingHappens) {

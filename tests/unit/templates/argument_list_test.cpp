@@ -5,7 +5,9 @@
 #include <gmock/gmock.h>
 #include <rapidcheck/gtest.h>
 
+#include <array>
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <string>
 #include <vector>
@@ -145,6 +147,18 @@ TEST(ArgumentList, AScalarMayBeGivenInAnotherType) {
       ElementsAre(ArgumentPatch{Source::scalar, NumberType::f64, 0, 0, 0, NumberType::f32},
                   ArgumentPatch{Source::scalar, NumberType::f32, 0, 8, 0},
                   ArgumentPatch{Source::scalar, NumberType::f16, 1, 12, 0, NumberType::s64}));
+}
+
+TEST(ArgumentList, AScalarInItsOwnTypeIsNotConverted) {
+  const auto plan = planned("shift, (long long) shift");
+  EXPECT_THAT(plan.patches, ElementsAre(ArgumentPatch{Source::scalar, NumberType::s64, 1, 0, 0},
+                                        ArgumentPatch{Source::scalar, NumberType::s64, 1, 8, 0}));
+  const std::vector<Scalar> scalars{1, 9007199254740993};
+  ArgumentValues values;
+  values.scalars = scalars;
+  std::array<std::int64_t, 2> argument{};
+  fill_argument(plan, values, argument.data());
+  EXPECT_THAT(argument, ElementsAre(9007199254740993, 9007199254740993));
 }
 
 TEST(ArgumentList, ParenthesesMayBelongToAnExpression) {

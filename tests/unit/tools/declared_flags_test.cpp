@@ -6,6 +6,8 @@
 #include <gtest/gtest.h>
 
 #include <CLI/CLI.hpp>
+#include <cstdint>
+#include <limits>
 #include <string>
 
 #include "kiln/error.hpp"
@@ -116,6 +118,8 @@ const Operation& declare_typed_operation() {
 //@ type       index s64 u32
 //@ scalar     clip bool = 1
 //@ scalar     gain f16 = 0.5
+//@ scalar     key u64 = 0x9e3779b97f4a7c15
+//@ scalar     shift s64 = 0
 //@ operand    x inout: n
 //@ operand    index in: n; fill integers 0 (n - 1)
 //@ right      x exact
@@ -133,7 +137,7 @@ TEST(DeclaredFlags, AnyTypeOfElementsAndScalarsHasThem) {
   const Operation& typed = declare_typed_operation();
   const auto one = parse_declared(typed, "--n 7 --index u32 --clip false --gain -65504");
   EXPECT_EQ(one.problem.canonical(), "typed_test x=cf32 index=u32 | n=7");
-  EXPECT_THAT(one.scalars, ::testing::ElementsAre(0.0, -65504.0));
+  EXPECT_THAT(one.scalars, ElementsAre(0.0, -65504.0, 0x9e3779b97f4a7c15, 0));
   EXPECT_EQ(one.operands[1].fill.high, 6);
   EXPECT_EQ(one.operands[0].shape.bytes(), 56);
   EXPECT_EQ(parse_declared(typed, "--n 7 --clip 0").scalars[0], 0.0);
@@ -144,6 +148,38 @@ TEST(DeclaredFlags, AnyTypeOfElementsAndScalarsHasThem) {
   EXPECT_THAT(error_of_declared(typed, "--n 7 --gain nan"),
               HasSubstr("--gain: nan is not finite, and a scalar has to be"));
   EXPECT_EQ(error_of_declared(typed, "--n 7 --x f32"), "--x f32: choose from cf32, s16");
+}
+
+TEST(DeclaredFlags, ScalarsOf64BitsAreExact) {
+  const Operation& typed = declare_typed_operation();
+  const auto scalars = [&](const std::string& line) {
+    return parse_declared(typed, "--n 7 " + line).scalars;
+  };
+  EXPECT_THAT(scalars("--key 9007199254740993 --shift -9007199254740993"),
+              ElementsAre(1, 0.5, 9007199254740993, -9007199254740993));
+  EXPECT_THAT(scalars("--key 0xffffffffffffffff --shift -9223372036854775808"),
+              ElementsAre(1, 0.5, std::numeric_limits<std::uint64_t>::max(),
+                          std::numeric_limits<std::int64_t>::min()));
+  EXPECT_NE(scalars("--key 9007199254740993"), scalars("--key 9007199254740992"));
+  EXPECT_EQ(scalars("--key 1e18"), scalars("--key 1000000000000000000"));
+  EXPECT_THAT(error_of_declared(typed, "--n 7 --key 18446744073709551616"),
+              HasSubstr("--key: 18446744073709551616 is outside of 0 to 2^64 - 1, what u64"));
+  EXPECT_THAT(error_of_declared(typed, "--n 7 --shift -9223372036854775809"),
+              HasSubstr("--shift: -9223372036854775809 is outside of -2^63 to 2^63 - 1"));
+  EXPECT_EQ(error_of_declared(typed, "--n 7 --key 0xfg"), "--key: 0xfg is not a number");
+}
+
+TEST(DeclaredFlags, TextAndSnippetGiveScalarsOf64BitsBack) {
+  const Operation& typed = declare_typed_operation();
+  for (const std::string line :
+       {"--n 7", "--n 7 --key 18446744073709551615 --shift -9223372036854775807",
+        "--n 7 --key 9007199254740992", "--n 7 --shift 9223372036854775807"}) {
+    const ProblemCase one = parse_declared(typed, line);
+    EXPECT_EQ(problem_words(one), "typed_test " + line);
+    EXPECT_EQ(parse_declared(typed, declared_flags_text(typed, one)).scalars, one.scalars);
+  }
+  EXPECT_THAT(cpp_snippet(parse_declared(typed, "--n 7 --shift -9007199254740993")),
+              HasSubstr(".scalars = {1, 0.5, 11400714819323198485u, -9007199254740993}});"));
 }
 
 /// An operation of rows that may lie apart.

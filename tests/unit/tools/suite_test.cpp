@@ -78,9 +78,9 @@ TEST(Suite, AHeaderNamesTheOperationAndTheColumnsBelowIt) {
   EXPECT_EQ(lines[0].tuned.problem.operation, "gemm");
   EXPECT_EQ(lines[1].name, "wide");
   EXPECT_EQ(lines[1].tuned.problem.canonical(), "rows_test x=f16 y=f32 | rows=7 cols=100");
-  EXPECT_EQ(lines[1].tuned.scalars, std::vector<double>{2.5});
+  EXPECT_EQ(lines[1].tuned.scalars, std::vector<Scalar>{2.5});
   EXPECT_EQ(lines[2].tuned.problem.canonical(), "rows_test x=f32 y=f32 | rows=900 cols=3");
-  EXPECT_EQ(lines[2].tuned.scalars, std::vector<double>{1.0});
+  EXPECT_EQ(lines[2].tuned.scalars, std::vector<Scalar>{1.0});
   const GemmCase added = gemm_case_of(lines[3].tuned);
   EXPECT_EQ(added.gemm.k, 10);
   EXPECT_EQ(added.gemm.storage_a, Storage::t);

@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdint>
+#include <limits>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -131,6 +133,28 @@ TEST(DeclaredCase, ScalarsHaveTheirUsualValuesUnlessNamed) {
                         (void)declared_case(pooled(), problem, {{"gains", 1.0}});
                       }),
               AllOf(HasSubstr("pooled has no scalar \"gains\""), HasSubstr("did you mean")));
+}
+
+TEST(DeclaredCase, ScalarsOf64BitsAreExact) {
+  constexpr std::int64_t kLeast = std::numeric_limits<std::int64_t>::min();
+  const Operation& deep = planted_operation(
+      named("deep", pooled_text("shift s32 = -3", "shift s64 = -9007199254740993")));
+  const Problem problem =
+      problem_of(deep, {{"batch", 1}, {"side", 2}, {"step", 1}}, {{"weighted", 1}});
+  const ProblemCase usual = declared_case(deep, problem, {});
+  EXPECT_THAT(usual.scalars, ElementsAre(0.25, -9007199254740993));
+  EXPECT_NE(declared_case(deep, problem, {{"shift", -9007199254740992}}).scalars, usual.scalars);
+  const ProblemCase least = declared_case(deep, problem, {{"shift", kLeast + 1}});
+  EXPECT_THAT(least.scalars, ElementsAre(0.25, kLeast + 1));
+  const EvaluationSetup setup = declared_setup(least);
+  EXPECT_EQ(setup.reference_plans[0].scalars, least.scalars);
+  EXPECT_THAT(setup.reference_plans[1].scalars, ElementsAre(0.1875, kLeast + 1));
+  EXPECT_EQ(setup.reference_plans[1].scalars_text, "gain=0.1875 shift=-9223372036854775807");
+  EXPECT_THAT(refusal(ErrorKind::usage,
+                      [&] {
+                        (void)declared_case(deep, problem, {{"shift", 0x1p63}});
+                      }),
+              HasSubstr("deep: the scalar shift: 9.223372036854776e+18 is outside of -2^63 to"));
 }
 
 TEST(DeclaredCase, WorkIsFlopsOrElementsWhicheverIsMore) {

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include <cstdint>
 #include <functional>
 #include <random>
 #include <string>
@@ -121,7 +122,7 @@ EvaluationSetup declared_sample() {
   ProblemCase& one = setup.cases[1];
   one.operands = {{"y", OperandRole::inout, true, {2, 3, 4, DType::s4, 256, true}, {}}};
   one.operands.push_back({"x", OperandRole::out, false, {}, {FillSpec::Kind::sorted, -5, 7}});
-  one.scalars = {0.5, -1e300};
+  one.scalars = {0.5, -1e300, std::uint64_t{0x9e3779b97f4a7c15}, std::int64_t{-9007199254740993}};
   one.products = 12.0;
   ReferencePlan plan;
   plan.argument.image = {1, 2, 255};
@@ -135,6 +136,7 @@ EvaluationSetup declared_sample() {
   plan.checker = "one_checker";
   plan.parts = {"rows", 4096, 16, {2, 0}};
   plan.rules = {{RightSpec::Kind::within, 1, 1e-3, 2.5, 1e-6}};
+  plan.scalars = {std::uint64_t{0xffffffffffffffff}, 0.25};
   plan.integer_range = 9;
   plan.deterministic = false;
   setup.reference_plans = {{}, plan};
@@ -177,6 +179,7 @@ TEST(Messages, DeclaredOperationsSurviveTheTrip) {
   EXPECT_EQ(plan.rules[0].relative, 1e-3);
   EXPECT_EQ(plan.rules[0].magnitude, 2.5);
   EXPECT_EQ(plan.rules[0].absolute, 1e-6);
+  EXPECT_EQ(plan.scalars, setup.reference_plans[1].scalars);
   EXPECT_EQ(plan.integer_range, 9);
   EXPECT_FALSE(plan.deterministic);
   EXPECT_TRUE(back->reference_plans[0].deterministic);
@@ -214,6 +217,19 @@ TEST(Messages, EnumeratorsThatDoNotExistAreRefused) {
     changes[i](setup);
     EXPECT_FALSE(decode_message<EvaluationSetup>(encode_message(setup))) << i;
   }
+}
+
+TEST(Messages, ScalarsOfAnUnknownKindAreRefused) {
+  EvaluationSetup setup = declared_sample();
+  setup.cases[1].scalars = {std::uint64_t{0x9e3779b97f4a7c15}};
+  std::string bytes = encode_message(setup);
+  const std::string number("\x15\x7c\x4a\x7f\xb9\x79\x37\x9e", 8);
+  const std::size_t at = bytes.find("\2" + number);
+  ASSERT_NE(at, std::string::npos);
+  bytes[at] = '\3';
+  EXPECT_FALSE(decode_message<EvaluationSetup>(bytes));
+  bytes[at] = '\1';
+  EXPECT_TRUE(decode_message<EvaluationSetup>(bytes)) << "the same bits with a sign";
 }
 
 // Messages.cpp does not compile if a struct has a member that it does not name, so what is left
