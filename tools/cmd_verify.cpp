@@ -249,16 +249,26 @@ std::string checks_text(const Judgement& judgement) {
                      judgement.findings.size());
 }
 
+/// The lines that a finding names, of a race both.
+std::string source_text(const emulated::Report& finding, const SourceLines& lines) {
+  std::string text;
+  const auto add = [&](const char* before, const std::string& place) {
+    const auto line = lines.at(place);
+    if (!line.empty()) text += fmt::format("  {}{} | {}\n", before, place, line);
+  };
+  add("", finding.place);
+  add("called at ", finding.caller);
+  if (finding.other != finding.place) add("", finding.other);
+  if (finding.other_caller != finding.caller) add("called at ", finding.other_caller);
+  return text;
+}
+
 std::string findings_text(const Judgement& judgement) {
   const SourceLines lines(judgement.rendered.text, judgement.rendered.template_name + ".cu");
   std::string text;
   for (const auto& finding : judgement.findings) {
     text += fmt::format("\n{}\n  address {:#x}\n", finding.describe(), finding.address);
-    if (const auto line = lines.at(finding.place); !line.empty()) {
-      text += fmt::format("  {} | {}\n", finding.place, line);
-    }
-    if (finding.caller.empty()) continue;
-    text += fmt::format("  called at {} | {}\n", finding.caller, lines.at(finding.caller));
+    text += source_text(finding, lines);
   }
   return text;
 }
@@ -292,17 +302,23 @@ std::string judgement_text(const Judgement& judgement) {
 }
 
 Json finding_json(const emulated::Report& finding, const SourceLines& lines) {
-  return {{"kind", emulated::name_of(finding.finding)},
-          {"place", finding.place},
-          {"line", lines.at(finding.place)},
-          {"called_at", finding.caller},
-          {"caller", lines.at(finding.caller)},
-          {"kernel", finding.kernel},
-          {"block", finding.block},
-          {"thread", finding.thread},
-          {"address", fmt::format("{:#x}", finding.address)},
-          {"times", finding.times},
-          {"text", finding.text}};
+  Json found = {{"kind", emulated::name_of(finding.finding)},
+                {"place", finding.place},
+                {"line", lines.at(finding.place)},
+                {"called_at", finding.caller},
+                {"caller", lines.at(finding.caller)},
+                {"kernel", finding.kernel},
+                {"block", finding.block},
+                {"thread", finding.thread},
+                {"address", fmt::format("{:#x}", finding.address)},
+                {"times", finding.times},
+                {"text", finding.text}};
+  if (finding.other.empty()) return found;
+  found["other_place"] = finding.other;
+  found["other_line"] = lines.at(finding.other);
+  found["other_called_at"] = finding.other_caller;
+  found["other_caller"] = lines.at(finding.other_caller);
+  return found;
 }
 
 Json judgement_json(const Judgement& judgement) {

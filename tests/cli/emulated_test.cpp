@@ -354,6 +354,40 @@ TEST(Verify, AFindingInAFunctionNamesItsCaller) {
   EXPECT_EQ(read["caller"], "sum += 0 * neighbour(seen, C.block_x - 1 - t);");
 }
 
+TEST(Verify, ARaceNamesTheCallersOfBothAccesses) {
+  const Sandbox sandbox;
+  std::string text = kPlantable;
+  text.replace(text.find("$FAULT"), 6, "  sum += 0 * value_of(seen, C.block_x - 1 - t);");
+  text.replace(text.find("seen[t] = sum"), 13, "keep(seen, t, sum)");
+  text.insert(text.find("template <PlantedConfig C"),
+              "__device__ void keep(float* of, int at, float value) {\n  of[at] = value;\n}\n"
+              "__device__ float value_of(const float* of, int at) {\n  return of[at];\n}\n\n");
+  sandbox.write("planted.cu", text);
+  const auto shown = sandbox.run(on_planted("verify"));
+  EXPECT_NE(shown.out.find("race at planted.cu:21, called at planted.cu:38, in planted"),
+            std::string::npos)
+      << shown.out;
+  EXPECT_NE(
+      shown.out.find(" at planted.cu:18 (called at planted.cu:37) writes, and nothing orders"),
+      std::string::npos)
+      << shown.out;
+  // Both in the kernel's text, too.
+  EXPECT_NE(shown.out.find("  planted.cu:18 | of[at] = value;\n"
+                           "  called at planted.cu:37 | keep(seen, t, sum);\n"),
+            std::string::npos)
+      << shown.out;
+  const auto json = nlohmann::json::parse(sandbox.run(with(on_planted("verify"), {"--json"})).out);
+  const auto& findings = json["findings"];
+  const auto race = std::find_if(findings.begin(), findings.end(), [](const auto& one) {
+    return one["kind"] == "race" && one["place"] == "planted.cu:21";
+  });
+  ASSERT_NE(race, findings.end());
+  EXPECT_EQ((*race)["other_place"], "planted.cu:18");
+  EXPECT_EQ((*race)["other_line"], "of[at] = value;");
+  EXPECT_EQ((*race)["other_called_at"], "planted.cu:37");
+  EXPECT_EQ((*race)["other_caller"], "keep(seen, t, sum);");
+}
+
 TEST(Verify, AWrongResultIsExitCodeOneWithItsEvidence) {
   const Sandbox sandbox;
   const auto run = run_planted(sandbox, "verify", "  if (col == 7) sum += 1;");

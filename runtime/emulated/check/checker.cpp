@@ -238,7 +238,7 @@ void Checker::check_global(Warp& warp, const Instr& instr, const WarpAccess& acc
       instr, lanes, conflict.instruction,
       fmt::format("{} global memory that {} {} at {}, and nothing orders the two",
                   touch.writes ? "writes" : "reads", other, conflict.wrote ? "writes" : "reads",
-                  warp.program().place_of(conflict.instruction)),
+                  warp.program().site_of(conflict.instruction)),
       address);
 }
 

@@ -133,7 +133,7 @@ std::optional<Checker::Fault> Checker::fault_of(const Toucher& by, const ShadowC
         fmt::format("{} shared memory that an asynchronous copy still writes, begun at {}", does,
                     owner == pending_.end()
                         ? "some place"
-                        : by.warp->program().place_of(owner->second.by.instr->index)));
+                        : by.warp->program().site_of(owner->second.by.instr->index)));
   }
   if (by.writes && cell.sources > 0) {
     return fault(Finding::missing_wait,
@@ -250,13 +250,13 @@ const Reader* Checker::unordered_reader(const Toucher& by, const ShadowCell& cel
 std::string Checker::agent_text(std::size_t agent, int lane, std::uint32_t instruction) const {
   const Program& program = *cluster_->launch().program;
   if (is_async(agent)) {
-    return fmt::format("an asynchronous copy from {}", program.place_of(instruction));
+    return fmt::format("an asynchronous copy from {}", program.site_of(instruction));
   }
   const std::string of_block = clocks_.size() == warps_per_block_
                                    ? ""
                                    : fmt::format("block rank {} ", agent / warps_per_block_);
   return fmt::format("{}warp {} lane {} at {}", of_block, agent % warps_per_block_, lane,
-                     program.place_of(instruction));
+                     program.site_of(instruction));
 }
 
 }  // namespace kiln::emulated

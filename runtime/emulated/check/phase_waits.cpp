@@ -24,7 +24,7 @@ std::string text_of(Warp& warp, const Instr& instr, int lane) {
                                    ? ""
                                    : fmt::format("block rank {} ", warp.block().rank());
   return fmt::format("{}warp {} lane {} at {}", of_block, warp.index(), lane,
-                     warp.program().place_of(instr.index));
+                     warp.program().site_of(instr.index));
 }
 
 }  // namespace

@@ -75,6 +75,12 @@ std::string Program::caller_of(std::uint32_t index) const {
   return file < files.size() ? fmt::format("{}:{}", files[file], at.outer_line) : "";
 }
 
+std::string Program::site_of(std::uint32_t index) const {
+  const std::string caller = caller_of(index);
+  if (caller.empty()) return place_of(index);
+  return fmt::format("{} (called at {})", place_of(index), caller);
+}
+
 const SharedVariable* Program::shared_variable_at(std::uint32_t offset) const {
   const auto at =
       std::find_if(shared_variables.begin(), shared_variables.end(),

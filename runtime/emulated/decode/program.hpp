@@ -123,6 +123,8 @@ struct Program {
   [[nodiscard]] std::string place_of(std::uint32_t index) const;
   /// Where the outermost inlined call that brought the instruction stands, if elsewhere; else "".
   [[nodiscard]] std::string caller_of(std::uint32_t index) const;
+  /// Both in one: "kernel.cu:37 (called at kernel.cu:80)".
+  [[nodiscard]] std::string site_of(std::uint32_t index) const;
   /// The static variable that holds a byte of shared memory; null if none does.
   [[nodiscard]] const SharedVariable* shared_variable_at(std::uint32_t offset) const;
 };

@@ -53,6 +53,7 @@ struct Report {
   std::string caller;             ///< where the outermost inlined call of that code stands, or ""
   bool ended = false;             ///< the launch, which otherwise ran on
   std::string other;              ///< of a race: the place of the other access; else ""
+  std::string other_caller;       ///< and where the outermost inlined call of that stands, or ""
 
   /// "out_of_bounds at kernel.cu:37 in row_sum, block (0,0,0), thread (5,0,0): ...", with the
   /// plain name of a C++ function.

@@ -411,6 +411,7 @@ LaunchResult run_grid(LaunchState state, const LaunchOptions& options) {
                            1,
                            {},
                            true,
+                           {},
                            {}};
     return refused;
   }

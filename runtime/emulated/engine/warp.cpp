@@ -320,7 +320,7 @@ std::string Warp::waiting_text() const {
   std::string text;
   const auto add = [&](LaneMask lanes, std::uint32_t pc, std::string_view what) {
     text += fmt::format("{}warp {} lanes {:08x} {} {}", text.empty() ? "" : "; ", index_, lanes,
-                        what, program_.place_of(pc));
+                        what, program_.site_of(pc));
   };
   if (mask_ != 0) add(mask_, pc_, "run at");
   for (const Group& group : groups_) {

@@ -108,6 +108,7 @@ Report Warp::describe(const Instr& instr, LaneMask lanes, Finding finding, std::
           1,
           program_.caller_of(instr.index),
           false,
+          {},
           {}};
 }
 
@@ -125,6 +126,7 @@ void Warp::report_race(const Instr& instr, LaneMask lanes, std::uint32_t other, 
                        std::uint64_t address) const {
   Report race = describe(instr, lanes, Finding::race, std::move(text), address);
   race.other = program_.place_of(other);
+  race.other_caller = program_.caller_of(other);
   block_.launch().report(std::move(race));
 }
 

@@ -49,7 +49,7 @@ void WgmmaSequence::execute(Warp& warp, const Instr& instr) {
     report(
         missed, *instead.warp,
         fmt::format("which executes {} at {} instead", warp.program().opcodes[instead.instr->index],
-                    warp.program().place_of(instead.instr->index)));
+                    warp.program().site_of(instead.instr->index)));
   }
   forget_common(warp);
 }
