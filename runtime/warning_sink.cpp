@@ -48,7 +48,7 @@ WarningSink::WarningSink(Receiver receiver, std::string_view level, PrintedKinds
 
 void WarningSink::warn(WarningKind kind, const std::string& cause, const std::string& text) {
   const std::lock_guard lock(mutex_);
-  if (!causes_.insert(cause).second) return;
+  if (muted_.contains(kind) || !causes_.insert(cause).second) return;
   // Most callbacks print what they get.
   const std::string shown = printable(text);
   if (receiver_) {
@@ -60,6 +60,11 @@ void WarningSink::warn(WarningKind kind, const std::string& cause, const std::st
                            " (the first of its kind; KILN_LOG=warning prints all, "
                            "KILN_LOG=none nothing)");
   }
+}
+
+void WarningSink::mute(WarningKind kind) {
+  const std::lock_guard lock(mutex_);
+  muted_.insert(kind);
 }
 
 void WarningSink::inform(const std::string& text) {

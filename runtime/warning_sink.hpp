@@ -54,6 +54,8 @@ class WarningSink {
 
   /// Once per cause; `cause` identifies repetitions, `text` is what the reader sees.
   void warn(WarningKind kind, const std::string& cause, const std::string& text);
+  /// Warnings of that kind go nowhere, as whoever asks says the same itself.
+  void mute(WarningKind kind);
   /// Good news, only for stderr.
   void inform(const std::string& text);
 
@@ -66,6 +68,7 @@ class WarningSink {
   PrintedKinds& printed_;
   std::mutex mutex_;
   std::set<std::string> causes_;
+  std::set<WarningKind> muted_;
 };
 
 }  // namespace kiln::detail

@@ -46,9 +46,14 @@ std::optional<Chosen> choose_as_runtime(Context& context, const Problem& problem
   detail::WarningSink warnings([&](std::string_view text) { context.warn(text); }, "");
   detail::KernelChooser chooser(context.catalog(), device, context.database().value,
                                 site_databases(), warnings);
-  const auto chosen = [](const std::optional<detail::Choice>& choice) -> std::optional<Chosen> {
+  warnings.mute(detail::WarningKind::unavailable);
+  const auto chosen = [](const std::optional<detail::Choice>& choice,
+                         std::string unavailable = "") -> std::optional<Chosen> {
     if (!choice) return std::nullopt;
-    return Chosen{{choice->kernel_template->name(), choice->config}, choice->match, choice->reason};
+    return Chosen{{choice->kernel_template->name(), choice->config},
+                  choice->match,
+                  choice->reason,
+                  std::move(unavailable)};
   };
   if (work_of(problem) == Work::trivial) {
     return chosen(chooser.plainest(problem, {}, why_nothing_to_tune(problem)));
@@ -57,7 +62,8 @@ std::optional<Chosen> choose_as_runtime(Context& context, const Problem& problem
   std::optional<Chosen> first;
   while (refused.size() < detail::kMostTries) {
     const auto [best, unavailable] = chooser.stored(problem, toolkit, refused);
-    auto choice = chosen(best ? best : chooser.predicted(problem, refused, unavailable));
+    auto choice =
+        chosen(best ? best : chooser.predicted(problem, refused, unavailable), unavailable);
     if (!choice || !drawback_of || detail::is_measured_here(choice->match) ||
         drawback_of(choice->candidate).empty()) {
       return choice ? choice : first;

@@ -20,6 +20,7 @@ struct Chosen {
   Candidate candidate;
   Match match = Match::default_config;
   std::string reason;
+  std::string unavailable;  ///< what the reason says of a better kernel that can't be had; or ""
 };
 
 /// Throws Error(usage) for a problem whose results have no elements: no kernel runs for it.

@@ -218,6 +218,7 @@ std::string table_text(const std::vector<BenchRow>& rows) {
                      compared ? time_text(contest.baselines.front().timing.median_ns) : "",
                      compared ? fmt::format("{:.3f}", contest.ours->ratio) : "",
                      compared ? fmt::format("{:.3f}", contest.ours->ratio_spread) : "", "yes"});
+      if (!row.chosen.unavailable.empty()) remark(row, row.chosen.unavailable);
       const auto complaint = baseline_complaint(contest);
       if (!complaint.empty()) remark(row, "cuBLASLt: " + complaint);
       if (!contest.note.empty()) remark(row, "cuBLASLt: " + contest.note);

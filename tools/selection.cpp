@@ -47,7 +47,8 @@ Chosen SelectionFlags::choose(Context& context, const Problem& problem, const De
   return {{kernel_template.name(),
            choose_config(kernel_template, problem, device.limits, parse_choices("--set", set_))},
           Match::none,
-          "chosen on the command line"};
+          "chosen on the command line",
+          ""};
 }
 
 ParamSpace SelectionFlags::space(Context& context, const std::string& template_name,

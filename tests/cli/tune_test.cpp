@@ -175,6 +175,13 @@ TEST(Tune, StaleTunesAgainWhatAChangedTemplateLeft) {
   EXPECT_NE((before.out + before.err).find("has changed since it was tuned; `kiln tune --stale`"),
             std::string::npos)
       << before.out << before.err;
+  const auto verified = sandbox.run(
+      with(on_gemm("verify", 16, 16, 16), {"--device", "emulated:h200", "--db", "mine.db"}));
+  EXPECT_NE(verified.out.find("has changed since it was tuned; `kiln tune --stale`"),
+            std::string::npos)
+      << verified.out;
+  EXPECT_EQ(verified.err.find("has changed since"), std::string::npos)
+      << "once is enough: " << verified.err;
 
   EXPECT_EQ(results().size(), 1U);
   const auto after = sandbox.run(run);
