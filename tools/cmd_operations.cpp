@@ -331,8 +331,8 @@ std::string flag_line(const std::string& flag, const CLI::Option& option) {
   std::ranges::replace(meaning, '\t', ' ');
   std::string line = fmt::format("--{}\t{}", flag, meaning);
   const ValueKind* const kind = find_value_kind(option.get_type_name());
-  if (kind != nullptr && !kind->words.empty()) {
-    line += fmt::format("\t{}", fmt::join(kind->words, " "));
+  if (kind != nullptr && !kind->words().empty()) {
+    line += fmt::format("\t{}", fmt::join(kind->words(), " "));
   }
   return line + "\n";
 }

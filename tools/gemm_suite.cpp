@@ -34,7 +34,7 @@ ProblemCase short_line_case(const std::vector<std::string>& words) {
   const auto layout = parse_layout(words[5]);
   if (!layout) {
     throw Error(ErrorKind::usage, fmt::format("\"{}\" is not a layout; choose from {}", words[5],
-                                              fmt::join(find_value_kind("XY")->words, ", ")));
+                                              fmt::join(find_value_kind("XY")->words(), ", ")));
   }
   Gemm gemm = Gemm::of(*type, size_of_word(words[2]), size_of_word(words[3]),
                        size_of_word(words[4]), layout->first, layout->second);

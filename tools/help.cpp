@@ -54,7 +54,7 @@ std::string values_section(const std::vector<const OptionText*>& options) {
   if (kinds.empty()) return "";
   std::string text = "\nValues:\n";
   for (const ValueKind* kind : kinds) {
-    text += entry(kind->name, fmt::format("{}: {}", kind->meaning, fmt::join(kind->words, " ")));
+    text += entry(kind->name, fmt::format("{}: {}", kind->meaning, fmt::join(kind->words(), " ")));
   }
   return text;
 }

@@ -103,7 +103,7 @@ Manual manual_of(const CLI::App& program) {
 std::vector<const ValueKind*> kinds_with_words(const std::vector<const OptionText*>& options) {
   std::vector<const ValueKind*> kinds;
   for (const auto& kind : value_kinds()) {
-    if (kind.words.empty()) continue;
+    if (kind.words().empty()) continue;
     const bool used = std::any_of(options.begin(), options.end(), [&](const OptionText* option) {
       return option->value == kind.name;
     });

@@ -77,8 +77,8 @@ std::string how_to_write(const CLI::Option& option) {
   const std::string type = option.get_type_name();
   const ValueKind* const kind = find_value_kind(type);
   std::string text = fmt::format("write {} {}", name, type);
-  if (kind != nullptr && !kind->words.empty()) {
-    text += fmt::format(", e.g. {} {}", name, kind->words.front());
+  if (kind != nullptr && !kind->words().empty()) {
+    text += fmt::format(", e.g. {} {}", name, kind->words().front());
   }
   return text;
 }

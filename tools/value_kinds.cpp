@@ -65,10 +65,9 @@ std::vector<ValueKind> make_kinds() {
       {"LIBRARY", words, "what to compare with", {std::string(kCublasLt)}, true},
       {"MODE", words, "what to do without a tuned kernel", words_of(kModeNames), true},
       {"N", free, "whole number", {}},
-      {"NAME", operations, "operation, built in or declared below the template path",
-       operation_names()},
+      {"NAME", operations, "operation, built in or declared below the template path", {}},
       {"NAME=V,...", free, "values of tunables", {}},
-      {std::string(kOperationKind), operations, "what to compute", operation_names(), true},
+      {std::string(kOperationKind), operations, "what to compute", {}, true},
       {"SIZE", free, "bytes, with or without a unit: 512KiB, 64MiB, 2GB", {}},
       {"STRATEGY", words, "order of the search", strategy_names(), true},
       {"TEMPLATE", templates, "name of a template", {}},
@@ -147,6 +146,10 @@ constexpr std::array<Alias, 45> kAliases{{
 
 }  // namespace
 
+Words ValueKind::words() const {
+  return source == Source::operations ? operation_names() : fixed_words;
+}
+
 std::string suggestion(std::string_view text, const std::vector<std::string>& words) {
   std::string lower(text);
   std::ranges::transform(lower, lower.begin(),
@@ -179,8 +182,7 @@ void check_closed_values(CLI::App& app) {
   for (CLI::Option* option : app.get_options()) {
     const ValueKind* kind = find_value_kind(option->get_type_name());
     if (kind == nullptr || !kind->closed) continue;
-    // More of them may have been declared since the kinds were made.
-    option->check(one_of(kind->name == kOperationKind ? operation_names() : kind->words));
+    option->check(one_of(kind->words()));
   }
 }
 

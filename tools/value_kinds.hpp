@@ -23,7 +23,7 @@ inline constexpr std::string_view kCublasLt = "cublaslt";
 struct ValueKind {
   enum class Source : std::uint8_t {
     free,        ///< anything: numbers, times, texts
-    words,       ///< `words`
+    words,       ///< words()
     files,       ///< files of the machine
     folders,     ///< and its folders
     templates,   ///< names of templates, which depend on --template-path
@@ -32,10 +32,13 @@ struct ValueKind {
 
   std::string name;  ///< "ARCH"
   Source source = Source::free;
-  std::string meaning;             ///< "architecture of a GPU"
-  std::vector<std::string> words;  ///< what is known, in order
-  bool closed = false;             ///< nothing but `words` is valid
-  char separator = '\0';           ///< between the values of a list, if it is one
+  std::string meaning;                   ///< "architecture of a GPU"
+  std::vector<std::string> fixed_words;  ///< what is known, in order; empty for operations
+  bool closed = false;                   ///< nothing but words() is valid
+  char separator = '\0';                 ///< between the values of a list, if it is one
+
+  /// What is known now: more operations may have been declared.
+  [[nodiscard]] std::vector<std::string> words() const;
 };
 
 /// Every kind that options have.

@@ -62,7 +62,7 @@ void add_bash_sections(Sections& sections, const Manual& manual) {
     switch (kind.source) {
       case ValueKind::Source::words:
         arm(fmt::format("_kiln_offer \"{}\"",
-                        wrapped(fmt::format("{}", fmt::join(kind.words, " ")), 8)));
+                        wrapped(fmt::format("{}", fmt::join(kind.words(), " ")), 8)));
         break;
       case ValueKind::Source::files:
         arm("_kiln_paths -f");

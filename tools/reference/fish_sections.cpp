@@ -24,7 +24,7 @@ std::string fish_quoted(std::string_view text) {
 std::string offer(const ValueKind& kind) {
   switch (kind.source) {
     case ValueKind::Source::words:
-      return fmt::format("-x -a {}", fish_quoted(fmt::format("{}", fmt::join(kind.words, " "))));
+      return fmt::format("-x -a {}", fish_quoted(fmt::format("{}", fmt::join(kind.words(), " "))));
     case ValueKind::Source::files:
       return "-r -F";
     case ValueKind::Source::folders:

@@ -123,9 +123,9 @@ void add_man_sections(Sections& sections, const Manual& manual) {
   add("man-problem", paragraphs(manual.group(kProblemGroup).flags));
   text.clear();
   for (const auto& kind : value_kinds()) {
-    if (kind.words.empty()) continue;
+    if (kind.words().empty()) continue;
     text += paragraph(fmt::format("\\fI{}\\fR", literal(kind.name)),
-                      fmt::format("{}: {}", kind.meaning, fmt::join(kind.words, " ")));
+                      fmt::format("{}: {}", kind.meaning, fmt::join(kind.words(), " ")));
   }
   add("man-values", text);
   text.clear();

@@ -119,7 +119,7 @@ std::string values_table() {
   PageTable table({"value", "what it is", "known"});
   for (const auto& kind : value_kinds()) {
     std::vector<std::string> words;
-    for (const auto& word : kind.words) words.push_back(code(word));
+    for (const auto& word : kind.words()) words.push_back(code(word));
     table.add({code(kind.name), cell(kind.meaning), fmt::format("{}", fmt::join(words, " "))});
   }
   return table.text();

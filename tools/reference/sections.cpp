@@ -52,7 +52,7 @@ Sections sections_of(const Manual& manual) {
   Sections sections{{"version", KILN_VERSION_STRING},
                     {"verb-names", fmt::format("{}", fmt::join(verb_names(manual), " "))},
                     {"built-in-operations",
-                     fmt::format("{}", fmt::join(find_value_kind(kOperationKind)->words, " "))}};
+                     fmt::format("{}", fmt::join(find_value_kind(kOperationKind)->words(), " "))}};
   add_man_sections(sections, manual);
   add_bash_sections(sections, manual);
   add_zsh_sections(sections, manual);

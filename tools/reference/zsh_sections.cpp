@@ -24,7 +24,7 @@ std::string escaped(std::string_view text, std::string_view special) {
 std::string action(const ValueKind& kind) {
   switch (kind.source) {
     case ValueKind::Source::words:
-      return fmt::format("({})", escaped(fmt::format("{}", fmt::join(kind.words, " ")), ":"));
+      return fmt::format("({})", escaped(fmt::format("{}", fmt::join(kind.words(), " ")), ":"));
     case ValueKind::Source::files:
       return "_files";
     case ValueKind::Source::folders:
