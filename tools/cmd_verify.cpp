@@ -269,6 +269,8 @@ std::string findings_text(const Judgement& judgement) {
   for (const auto& finding : judgement.findings) {
     text += fmt::format("\n{}\n  address {:#x}\n", finding.describe(), finding.address);
     text += source_text(finding, lines);
+    const auto next = finding.next_step();
+    if (!next.empty()) text += fmt::format("  Next: {}\n", next);
   }
   return text;
 }
@@ -312,7 +314,8 @@ Json finding_json(const emulated::Report& finding, const SourceLines& lines) {
                 {"thread", finding.thread},
                 {"address", fmt::format("{:#x}", finding.address)},
                 {"times", finding.times},
-                {"text", finding.text}};
+                {"text", finding.text},
+                {"next", finding.next_step()}};
   if (finding.other.empty()) return found;
   found["other_place"] = finding.other;
   found["other_line"] = lines.at(finding.other);

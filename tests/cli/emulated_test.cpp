@@ -321,6 +321,8 @@ TEST(Verify, AFaultThatEndsTheLaunchIsACrash) {
   EXPECT_EQ(run.exit_code, 1) << run.out << run.err;
   EXPECT_NE(run.out.find("verdict   NOT correct, crashed: "), std::string::npos) << run.out;
   EXPECT_NE(run.out.find("out_of_bounds at planted.cu:31"), std::string::npos) << run.out;
+  EXPECT_NE(run.out.find("\n  Next: compare the index with the extents"), std::string::npos)
+      << run.out;
 }
 
 TEST(Verify, AFindingInALambdaNamesItsLineOnce) {
@@ -373,7 +375,8 @@ TEST(Verify, ARaceNamesTheCallersOfBothAccesses) {
       << shown.out;
   // Both in the kernel's text, too.
   EXPECT_NE(shown.out.find("  planted.cu:18 | of[at] = value;\n"
-                           "  called at planted.cu:37 | keep(seen, t, sum);\n"),
+                           "  called at planted.cu:37 | keep(seen, t, sum);\n"
+                           "  Next: put __syncthreads() between the two lines"),
             std::string::npos)
       << shown.out;
   const auto json = nlohmann::json::parse(sandbox.run(with(on_planted("verify"), {"--json"})).out);

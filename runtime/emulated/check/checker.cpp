@@ -219,6 +219,7 @@ void Checker::check_global(Warp& warp, const Instr& instr, const WarpAccess& acc
   GlobalShadow::Conflict conflict;
   if (!shadow_->access(state, touch, order, conflict)) return;
   std::string other = fmt::format("block {}", conflict.block);
+  Reach reach = Reach::grid;
   const bool own = conflict.block == state.block;
   if (touch.writes && conflict.wrote && (own || allows(Allowed::race_same_value))) {
     // All threads may set one flag; of other blocks, too, where that is allowed.
@@ -231,11 +232,12 @@ void Checker::check_global(Warp& warp, const Instr& instr, const WarpAccess& acc
     const GlobalShadow::Threads& threads = conflict.threads;
     lanes = order.late_behind(threads);
     const bool own_warp = threads.warp == touch.by.warp;
+    reach = own_warp ? Reach::warp : Reach::block;
     const LaneMask others = own_warp ? threads.lanes & ~lanes : threads.lanes;
     other = fmt::format("warp {} lane {} of the block", threads.warp, std::countr_zero(others));
   }
   warp.report_race(
-      instr, lanes, conflict.instruction,
+      instr, lanes, {conflict.instruction, reach},
       fmt::format("{} global memory that {} {} at {}, and nothing orders the two",
                   touch.writes ? "writes" : "reads", other, conflict.wrote ? "writes" : "reads",
                   warp.program().site_of(conflict.instruction)),

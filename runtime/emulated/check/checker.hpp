@@ -129,8 +129,8 @@ class Checker : public Observer {
   struct Fault {
     Finding finding{};
     std::string text;
-    LaneMask lanes = 0;       ///< that it is about
-    std::uint32_t other = 0;  ///< of a race: the instruction of the other access
+    LaneMask lanes = 0;  ///< that it is about
+    Rival rival;         ///< of a race
   };
   /// What is wrong with this access to the cell, if anything is.
   [[nodiscard]] std::optional<Fault> fault_of(const Toucher& by, const ShadowCell& cell) const;
@@ -141,6 +141,8 @@ class Checker : public Observer {
                                 std::uint32_t step) const;
   [[nodiscard]] bool fenced(const Toucher& by, const ShadowCell& cell) const;
   [[nodiscard]] const Reader* unordered_reader(const Toucher& by, const ShadowCell& cell) const;
+  /// What holds a warp and another agent.
+  [[nodiscard]] Reach reach_of(std::size_t warp, std::size_t agent) const;
   [[nodiscard]] std::string agent_text(std::size_t agent, int lane,
                                        std::uint32_t instruction) const;
   class GlobalOrder;

@@ -53,7 +53,7 @@ void Checker::touch(const Toucher& by, std::size_t block, std::uint32_t offset,
       if (auto fault = fault_of(by, cell)) {
         std::string text = fault->text + offset_text(*cluster_->launch().program, at);
         if (fault->finding == Finding::race) {
-          by.warp->report_race(*by.instr, fault->lanes, fault->other, std::move(text), at);
+          by.warp->report_race(*by.instr, fault->lanes, fault->rival, std::move(text), at);
         } else {
           by.warp->report(*by.instr, fault->lanes, fault->finding, std::move(text), at);
         }
@@ -124,7 +124,7 @@ std::optional<Checker::Fault> Checker::fault_of(const Toucher& by, const ShadowC
     return agent_text(writer, cell.write_lane, cell.write_instruction);
   };
   const auto fault = [&](Finding finding, std::string text) {
-    return Fault{finding, std::move(text), LaneMask{1} << by.lane, 0};
+    return Fault{finding, std::move(text), LaneMask{1} << by.lane, {}};
   };
   if (cell.owner != 0) {
     const auto owner = pending_.find(cell.owner);
@@ -153,7 +153,8 @@ std::optional<Checker::Fault> Checker::fault_of(const Toucher& by, const ShadowC
                                lockstep ? ": lanes of a warp need not run in lockstep, volatile or "
                                           "not, without a __syncwarp() in between"
                                         : ""),
-                   lanes, cell.write_instruction};
+                   lanes,
+                   {cell.write_instruction, reach_of(agent_of(*by.warp), writer)}};
     }
   }
   if (by.async && cell.writer != 0 && !fenced(by, cell)) {
@@ -169,7 +170,8 @@ std::optional<Checker::Fault> Checker::fault_of(const Toucher& by, const ShadowC
         Finding::race,
         fmt::format("writes shared memory that {} reads, and nothing orders the two",
                     agent_text(reader->agent, std::countr_zero(lanes), reader->instruction)),
-        LaneMask{1} << by.lane, reader->instruction};
+        LaneMask{1} << by.lane,
+        {reader->instruction, reach_of(agent_of(*by.warp), reader->agent)}};
   }
   return std::nullopt;
 }
@@ -245,6 +247,12 @@ const Reader* Checker::unordered_reader(const Toucher& by, const ShadowCell& cel
     if (racing(by, reader.agent, reader.lanes, reader.clock) != 0) return &reader;
   }
   return nullptr;
+}
+
+Reach Checker::reach_of(std::size_t warp, std::size_t agent) const {
+  if (is_async(agent)) return Reach::none;
+  if (agent == warp) return Reach::warp;
+  return agent / warps_per_block_ == warp / warps_per_block_ ? Reach::block : Reach::cluster;
 }
 
 std::string Checker::agent_text(std::size_t agent, int lane, std::uint32_t instruction) const {

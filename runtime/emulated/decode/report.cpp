@@ -27,6 +27,31 @@ std::string plain_name(const std::string& symbol) {
   return name;
 }
 
+std::string_view next_step_of_race(const Report& race) {
+  const bool is_one_line = race.other == race.place && race.other_caller == race.caller;
+  switch (race.reach) {
+    case Reach::none:
+      return "";
+    case Reach::warp:
+      return is_one_line
+                 ? "let one lane do it, use an atomic, or put __syncwarp() between two turns "
+                   "of its loop"
+                 : "put __syncwarp() between the two lines";
+    case Reach::block:
+      return is_one_line
+                 ? "let one thread do it, use an atomic, or put __syncthreads() between two "
+                   "turns of its loop"
+                 : "put __syncthreads() between the two lines, in a loop also before the "
+                   "next turn";
+    case Reach::cluster:
+      return "put cluster.sync() between the two accesses";
+    case Reach::grid:
+      return "blocks run in any order: let one block do it, use an atomic, or read in a launch of "
+             "its own";
+  }
+  return "";
+}
+
 }  // namespace
 
 std::string plain_variable_name(const std::string& symbol) {
@@ -83,6 +108,41 @@ std::string Report::describe() const {
       caller.empty() ? std::string() : fmt::format(", called at {},", caller), plain_name(kernel),
       block[0], block[1], block[2], thread[0], thread[1], thread[2], text,
       times > 1 ? fmt::format(" ({} times)", times) : std::string());
+}
+
+std::string_view Report::next_step() const {
+  switch (finding) {
+    case Finding::out_of_bounds:
+      return "compare the index with the extents of what it leaves; where threads outnumber "
+             "elements, "
+             "let the rest do nothing";
+    case Finding::misaligned:
+      return "access fewer bytes at once, or let a \"require\" line admit only sizes that keep it "
+             "aligned";
+    case Finding::race:
+      return next_step_of_race(*this);
+    case Finding::missing_wait:
+      return "wait first for what has begun: cp.async.wait_group and a barrier, the copy's "
+             "mbarrier, "
+             "wgmma.wait_group, or a barrier of the cluster before blocks end";
+    case Finding::divergent:
+      return "move it where all lanes of the warp come by: out of the branch, and before any "
+             "return";
+    case Finding::barrier_mismatch:
+      return "let every thread of the block come to each barrier: guard the work instead of "
+             "returning early";
+    case Finding::uninitialised:
+      return "store to it first on every path, zeros past an edge; mend races first, which can be "
+             "the cause";
+    case Finding::timed_out:
+      return "if its loops end, allow it more time or choose smaller sizes";
+    case Finding::missing_fence:
+    case Finding::deadlock:
+    case Finding::invalid_operand:
+    case Finding::trap:
+      break;
+  }
+  return "";
 }
 
 }  // namespace kiln::emulated

@@ -35,6 +35,15 @@ enum class Finding : std::uint8_t {
 /// local to a function, is parts. Other names are given back.
 [[nodiscard]] std::string plain_variable_name(const std::string& symbol);
 
+/// What holds both threads of a race: which synchronisation can order them.
+enum class Reach : std::uint8_t { none, warp, block, cluster, grid };
+
+/// The other access of a race.
+struct Rival {
+  std::uint32_t instruction = 0;
+  Reach reach = Reach::none;
+};
+
 /// As many findings of one kind and place are kept apart by the other place.
 inline constexpr std::size_t kMostOthers = 8;
 
@@ -54,10 +63,13 @@ struct Report {
   bool ended = false;             ///< the launch, which otherwise ran on
   std::string other;              ///< of a race: the place of the other access; else ""
   std::string other_caller;       ///< and where the outermost inlined call of that stands, or ""
+  Reach reach = Reach::none;      ///< of a race between threads
 
   /// "out_of_bounds at kernel.cu:37 in row_sum, block (0,0,0), thread (5,0,0): ...", with the
   /// plain name of a C++ function.
   [[nodiscard]] std::string describe() const;
+  /// What to do about it, "put ...", where more can be said than that the line is wrong; else "".
+  [[nodiscard]] std::string_view next_step() const;
 };
 
 /// Ends a launch. Carries the finding that ended it.

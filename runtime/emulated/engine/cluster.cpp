@@ -343,7 +343,7 @@ void Cluster::fail_anywhere(Finding finding, const std::string& text) {
   }
   // No thread is left here, but blocks are that have not begun.
   const std::string& name = launch_.program->name;
-  throw KernelFault({finding, name, {}, {}, 0, 0, name, text, 1, {}, true, {}, {}});
+  throw KernelFault({finding, name, {}, {}, 0, 0, name, text, 1, {}, true, {}, {}, Reach::none});
 }
 
 }  // namespace kiln::emulated

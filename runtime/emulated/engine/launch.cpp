@@ -412,7 +412,8 @@ LaunchResult run_grid(LaunchState state, const LaunchOptions& options) {
                            {},
                            true,
                            {},
-                           {}};
+                           {},
+                           Reach::none};
     return refused;
   }
   GridRun run(std::move(state), options);

@@ -141,8 +141,8 @@ class Warp {
   /// A finding that does not end the launch.
   void report(const Instr& instr, LaneMask lanes, Finding finding, std::string text,
               std::uint64_t address = 0) const;
-  /// A race with an access at another instruction.
-  void report_race(const Instr& instr, LaneMask lanes, std::uint32_t other, std::string text,
+  /// A race with another access.
+  void report_race(const Instr& instr, LaneMask lanes, Rival rival, std::string text,
                    std::uint64_t address) const;
   /// What the groups wait for, for the report of a deadlock: "lanes ffff0000 at kernel.cu:12 ...".
   [[nodiscard]] std::string waiting_text() const;

@@ -109,7 +109,8 @@ Report Warp::describe(const Instr& instr, LaneMask lanes, Finding finding, std::
           program_.caller_of(instr.index),
           false,
           {},
-          {}};
+          {},
+          Reach::none};
 }
 
 void Warp::fail(const Instr& instr, LaneMask lanes, Finding finding, std::string text,
@@ -122,11 +123,12 @@ void Warp::report(const Instr& instr, LaneMask lanes, Finding finding, std::stri
   block_.launch().report(describe(instr, lanes, finding, std::move(text), address));
 }
 
-void Warp::report_race(const Instr& instr, LaneMask lanes, std::uint32_t other, std::string text,
+void Warp::report_race(const Instr& instr, LaneMask lanes, Rival rival, std::string text,
                        std::uint64_t address) const {
   Report race = describe(instr, lanes, Finding::race, std::move(text), address);
-  race.other = program_.place_of(other);
-  race.other_caller = program_.caller_of(other);
+  race.other = program_.place_of(rival.instruction);
+  race.other_caller = program_.caller_of(rival.instruction);
+  race.reach = rival.reach;
   block_.launch().report(std::move(race));
 }
 

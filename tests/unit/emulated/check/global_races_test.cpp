@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Kiln authors
 // SPDX-License-Identifier: Apache-2.0
 // Races of a block's threads in global memory.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
@@ -15,6 +16,7 @@ using test::findings;
 using test::found_only;
 using test::kernel_text;
 using test::PtxRunner;
+using ::testing::HasSubstr;
 
 /// 64 threads in each block, with a word of global memory for each at %rd2; %rd3 is the place of
 /// the same lane of the other warp, %rd4 of the neighbouring lane. %p1 is thread 0, %p2 warp 1.
@@ -64,6 +66,19 @@ TEST(GlobalRaces, WarpsOfABlockNeedABarrier) {
   EXPECT_EQ(findings(in_blocks(kWrite + "bar.sync 0;\n" + kReadOther)), nothing());
   EXPECT_TRUE(found_only(in_blocks(kWrite + "membar.gl;\n" + kReadOther), Finding::race));
   EXPECT_TRUE(found_only(in_blocks(kWrite + "bar.warp.sync -1;\n" + kReadOther), Finding::race));
+}
+
+TEST(GlobalRaces, TheNextStepIsWhatOrdersTheTwoThreads) {
+  const auto next_of = [](const LaunchResult& race) {
+    return race.reports.empty() ? "no race" : std::string(race.reports.back().next_step());
+  };
+  EXPECT_THAT(next_of(in_blocks(kWrite + kReadOther)),
+              HasSubstr("put __syncthreads() between the"));
+  EXPECT_THAT(next_of(in_blocks(kWrite + kReadNext)), HasSubstr("put __syncwarp() between the"));
+  const LaunchResult one_word = in_blocks("st.global.u32 [%rd1], %r1;");
+  EXPECT_THAT(next_of(one_word), HasSubstr("let one "));
+  const std::string of_next_block = "ld.global.u32 %r4, [%rd2+1024];\n";
+  EXPECT_THAT(next_of(in_blocks(kWrite + of_next_block, 2)), HasSubstr("blocks run in any order"));
 }
 
 TEST(GlobalRaces, LanesOfAWarpNeedOneToo) {
