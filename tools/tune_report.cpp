@@ -63,8 +63,14 @@ std::string session_end_text(const TuneResult& result) {
         "which are far too slow",
         count_text(given_up));
   }
-  if (state == "budget")
-    return "the budget is spent; the same command picks up where this one stopped";
+  if (state == "budget") {
+    return fmt::format(
+        "{}; the same command picks up where this one stopped",
+        result.ended_by_count
+            ? fmt::format("after {} candidate{}, as --max-candidates asks",
+                          count_text(result.progress.done), result.progress.done == 1 ? "" : "s")
+            : "the budget is spent");
+  }
   if (state == "interrupted")
     return "interrupted; the same command picks up where this one stopped";
   return state;
@@ -214,7 +220,7 @@ std::vector<std::string> report_row(const TuneReport& report) {
   row.push_back(best.timing ? rate_text(best.key.problem, best.timing->median_ns) : "");
   const bool compared = report.contest && report.contest->compared();
   row.push_back(compared ? fmt::format("{:.3f}", report.contest->ours->ratio) : "");
-  row.push_back(report.result->session.state);
+  row.push_back(report.result->ended_by_count ? "candidates" : report.result->session.state);
   return row;
 }
 

@@ -134,6 +134,7 @@ TuneResult DeviceSession::run() {
   }
   TuneResult result = ledger_.conclude(space_, state);
   result.finalists = std::move(finalists);
+  if (checks.ran_out_of_time()) result.ended_by_count = false;
   if (result.best && is_modelled(context_)) {
     if (auto twin = checks.checked_twin(*result.best)) result.best = std::move(twin);
   }

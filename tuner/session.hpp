@@ -88,6 +88,7 @@ struct TuneResult {
   /// Why the device's checks did not look at the best, or at what may be it; "" if they did, or it
   /// has none.
   std::string unchecked;
+  bool ended_by_count = false;  ///< the budget that ended the search is that of candidates
 };
 
 /// One tuning run: space -> strategy -> static pruning -> compile pool -> verify and time -> store.

@@ -148,6 +148,8 @@ TuneResult SessionLedger::conclude(const SearchSpace& space, const std::string& 
   result.progress = progress_;
   result.failures = failure_groups(trials_);
   result.unsupported = space.unsupported;
+  const std::uint64_t most = context_.request.budget.candidates;
+  result.ended_by_count = state == "budget" && most > 0 && progress_.done >= most;
   return result;
 }
 

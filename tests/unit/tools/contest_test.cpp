@@ -222,6 +222,19 @@ TEST(TuneReport, WithoutAValidCandidateTheExitCodeSaysWhetherMoreTimeMayHelp) {
   EXPECT_EQ(exit_code_of(report), kExitInterrupted);
 }
 
+TEST(TuneReport, SaysWhichBudgetEndedTheSearch) {
+  TuneReport report;
+  TuneResult& result = report.result.emplace();
+  result.session.state = "budget";
+  result.progress.done = 3;
+  EXPECT_THAT(report_text(report, context_on("cuda:0")),
+              HasSubstr("ended     the budget is spent; the same command picks up"));
+  result.ended_by_count = true;
+  EXPECT_THAT(
+      report_text(report, context_on("cuda:0")),
+      HasSubstr("ended     after 3 candidates, as --max-candidates asks; the same command"));
+}
+
 TEST(TuneReport, APredictedWinnerIsCalledModelledAndUsedOnTheEmulatedDevice) {
   TuneReport report;
   report.request = problem_case({Gemm::of(DType::f16, 64, 64, 64)});

@@ -67,7 +67,9 @@ TEST_F(CompileOnlyTest, TheDeviceClassIsTheArchitectures) {
 
 TEST_F(CompileOnlyTest, ResumesWithoutCompilingAgain) {
   request.budget.candidates = 7;
-  EXPECT_EQ(run().session.state, "budget");
+  const auto first = run();
+  EXPECT_EQ(first.session.state, "budget");
+  EXPECT_TRUE(first.ended_by_count);
   EXPECT_EQ(stored().size(), 7U);
   request.budget.candidates = 0;
   const auto result = run();
@@ -100,6 +102,7 @@ TEST_F(CompileOnlyTest, KeepsTheTimeBudget) {
   request.budget.seconds = 0.15;
   const auto result = run();
   EXPECT_EQ(result.session.state, "budget");
+  EXPECT_FALSE(result.ended_by_count);
   EXPECT_LT(result.progress.done, 12U);
 }
 
