@@ -6,6 +6,7 @@
 #include <cctype>
 
 #include "templates/nearest_name.hpp"
+#include "templates/text_pieces.hpp"
 
 namespace kiln {
 namespace {
@@ -15,16 +16,10 @@ Taken operator!(Taken taken) {
   return taken == Taken::yes ? Taken::no : Taken::yes;
 }
 
-std::string_view without_spaces(std::string_view text) {
-  while (!text.empty() && std::isspace(static_cast<unsigned char>(text.front())) != 0)
-    text.remove_prefix(1);
-  return text;
-}
-
 }  // namespace
 
 std::string_view take_word(std::string_view& text) {
-  text = without_spaces(text);
+  text = trimmed(text);
   const auto end = std::ranges::find_if_not(
       text, [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; });
   const auto word = text.substr(0, static_cast<std::size_t>(end - text.begin()));
@@ -81,19 +76,19 @@ Taken ConditionalGroups::defined(std::string_view name) const {
 
 /// Of `0`, `1`, `defined(X)`, `!defined X`.
 Taken ConditionalGroups::value_of(std::string_view condition) const {
-  condition = without_spaces(condition);
+  condition = trimmed(condition);
   if (condition.starts_with('!')) return !value_of(condition.substr(1));
   const auto word = take_word(condition);
   if (word == "defined") {
-    condition = without_spaces(condition);
+    condition = trimmed(condition);
     const bool is_open = condition.starts_with('(');
     if (is_open) condition.remove_prefix(1);
     const auto name = take_word(condition);
-    condition = without_spaces(condition);
+    condition = trimmed(condition);
     if (is_open && condition.starts_with(')')) condition.remove_prefix(1);
-    return without_spaces(condition).empty() ? defined(name) : Taken::unknown;
+    return trimmed(condition).empty() ? defined(name) : Taken::unknown;
   }
-  if (!without_spaces(condition).empty()) return Taken::unknown;
+  if (!trimmed(condition).empty()) return Taken::unknown;
   return word == "0" ? Taken::no : word == "1" ? Taken::yes : Taken::unknown;
 }
 

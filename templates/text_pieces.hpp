@@ -8,7 +8,7 @@
 namespace kiln {
 
 /// What separates words within a line of a source file.
-inline constexpr std::string_view kLineSpace = " \t\r";
+inline constexpr std::string_view kLineSpace = " \t\r\v\f";
 
 /// The text without the space around it.
 [[nodiscard]] inline std::string_view trimmed(std::string_view text) {
