@@ -161,6 +161,9 @@ class Device {
   /// Turns checks of launches on or off, which find races, reads of unwritten memory, missing waits
   /// and the like whatever the results. False on a device that has none.
   virtual bool use_checks(bool /*on*/) { return false; }
+  /// What is odd about the launches with checks so far but not wrong, and forgets it; "" if nothing
+  /// is.
+  [[nodiscard]] virtual std::string take_remark() { return ""; }
 
   /// Loads code of the kind that info() names and finds its functions. The status reports a
   /// candidate's fault (a cubin that does not fit the device); then the result is null.

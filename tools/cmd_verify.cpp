@@ -58,7 +58,7 @@ struct Judgement {
   bool found = false;              ///< it ran to its end, and the verdict is what the checks found
   std::uint64_t space = 0;         ///< valid configurations of the template, this one among them
   std::vector<emulated::Report> findings;
-  std::string idle_blocks;  ///< a remark on a launch most of whose blocks did nothing; or ""
+  std::string remark;  ///< Device::take_remark()
 
   [[nodiscard]] bool clean() const { return outcome == Outcome::ok && findings.empty(); }
 };
@@ -73,21 +73,6 @@ bool ran_out_of_time(const std::vector<emulated::Report>& reports) {
   return std::any_of(reports.begin(), reports.end(), [](const emulated::Report& report) {
     return report.finding == emulated::Finding::timed_out;
   });
-}
-
-/// A remark needs more than one idle block in this many. A grid of columns in place of rows has
-/// that many where there are clearly more columns than rows.
-constexpr std::uint64_t kFewestIdle = 4;
-
-std::string idle_blocks_text(const std::vector<EmulatedDevice::BlockUse>& launches) {
-  for (const EmulatedDevice::BlockUse& launch : launches) {
-    // A grid that is the same for all sizes is one of blocks that take what work there is.
-    if (launch.fewest == launch.blocks || kFewestIdle * launch.idle <= launch.blocks) continue;
-    return fmt::format("{} of {} blocks of {} read and write nothing: is the grid too large?",
-                       count_text(launch.idle), count_text(launch.blocks),
-                       emulated::plain_variable_name(launch.kernel));
-  }
-  return "";
 }
 
 /// Runs what is judged: on the emulated GPU in this process, with its checks on, which a faulty
@@ -132,7 +117,7 @@ class Judge {
     // Nothing that the reference and the data did is the candidate's doing.
     if (emulated_ != nullptr) {
       static_cast<void>(emulated_->take_reports());
-      static_cast<void>(emulated_->take_block_use());
+      static_cast<void>(emulated_->take_remark());
     }
     prepared.job.time_it = false;
     prepared.job.timeout_s = request.candidate_timeout_s;
@@ -150,7 +135,7 @@ class Judge {
     judgement.checked = checks() && was_run(judgement.outcome);
     if (emulated_ != nullptr) {
       judgement.findings = emulated_->take_reports();
-      judgement.idle_blocks = idle_blocks_text(emulated_->take_block_use());
+      judgement.remark = emulated_->take_remark();
     }
     // A launch that a race spoils crashes nothing.
     const auto ended = [](const emulated::Report& finding) { return finding.ended; };
@@ -298,7 +283,7 @@ std::string judgement_text(const Judgement& judgement) {
     }
   }
   facts.add("checks", checks_text(judgement));
-  if (!judgement.idle_blocks.empty()) facts.add("remark", judgement.idle_blocks);
+  if (!judgement.remark.empty()) facts.add("remark", judgement.remark);
   return fmt::format("{} on {}\n{}{}", heading_text(judgement.request.problem),
                      full_device_text(judgement.device), facts.text(), findings_text(judgement));
 }
@@ -346,7 +331,7 @@ Json judgement_json(const Judgement& judgement) {
   document["evidence"] = judgement.verification.evidence;
   document["checked"] = judgement.checked;
   document["clean"] = judgement.clean();
-  if (!judgement.idle_blocks.empty()) document["remark"] = judgement.idle_blocks;
+  if (!judgement.remark.empty()) document["remark"] = judgement.remark;
   const SourceLines lines(judgement.rendered.text, judgement.rendered.template_name + ".cu");
   document["findings"] = Json::array();
   for (const auto& finding : judgement.findings) {

@@ -159,6 +159,16 @@ void add_failures(FactSheet& sheet, const TuneReport& report, const Context& con
   sheet.add("next", failure_command(report, example, context));
 }
 
+/// What the device's checks found in other candidates, where the commonest failure is another.
+void add_findings(FactSheet& sheet, const TuneReport& report, const Context& context) {
+  const TuneResult& result = *report.result;
+  const auto found =
+      std::ranges::find_if(result.failures, is_check_finding, &FailureGroup::example);
+  if (found == result.failures.end() || &*found == main_failure(result)) return;
+  sheet.add("checks", "found in another candidate: " + failure_line(result, *found));
+  sheet.add("next", verify_command(report, found->example, context));
+}
+
 /// Whether the best was never verified on a partly filled tile.
 bool is_edgeless(const TuneResult& result) {
   return result.best && result.best->verification && result.best->verification->passed &&
@@ -197,6 +207,7 @@ std::string report_text(const TuneReport& report, const Context& context) {
                             (result.progress.known > 0 ? " in this run" : ""));
   if (result.progress.codes + result.progress.shared > 0) sheet.add("code", codes_text(report));
   add_failures(sheet, report, context);
+  add_findings(sheet, report, context);
   sheet.add("ended", session_end_text(result));
   text += sheet.text();
   for (const auto& reason : result.unsupported) text += fmt::format("  left out: {}\n", reason);

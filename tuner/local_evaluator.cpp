@@ -40,13 +40,21 @@ std::int64_t rotation_bytes(const Device& device, const MeasurementPolicy& polic
 class CheckedLaunches {
  public:
   CheckedLaunches(Device& device, bool wanted)
-      : device_(device), on_(wanted && device.use_checks(true)) {}
+      : device_(device), on_(wanted && device.use_checks(true)) {
+    if (on_) static_cast<void>(device_.take_remark());  // on what another candidate did
+  }
   ~CheckedLaunches() {
     if (on_) device_.use_checks(false);
   }
   CheckedLaunches(const CheckedLaunches&) = delete;
   CheckedLaunches& operator=(const CheckedLaunches&) = delete;
-  [[nodiscard]] bool on() const { return on_; }
+  /// With what the device remarks on them.
+  void note(Verification& verification) const {
+    verification.checked = on_;
+    const std::string remark = on_ ? device_.take_remark() : "";
+    if (remark.empty()) return;
+    verification.evidence += (verification.evidence.empty() ? "" : "; ") + remark;
+  }
 
  private:
   Device& device_;
@@ -170,7 +178,7 @@ void LocalEvaluator::evaluate_on(Workbench& bench, const EvaluationJob& job,
                evaluation.verification)) {
       return;
     }
-    evaluation.verification.checked = checks.on();
+    checks.note(evaluation.verification);
   }
   if (!job.time_it) return;
   Benchmarked benchmarked =

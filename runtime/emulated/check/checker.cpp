@@ -133,7 +133,10 @@ void Checker::note_visit(Warp& warp, const Instr& instr, std::size_t block) {
 /// The shared memory of a block whose threads have all exited is another block's by then: whoever
 /// used it from outside must have told one of them before.
 void Checker::end(Cluster& cluster) {
-  for (const bool busy : busy_) shadow_->count_block(busy);
+  for (std::size_t i = 0; i < busy_.size(); ++i) {
+    const Extent& place = cluster.blocks()[i]->place();
+    if (busy_[i]) shadow_->count_busy({place.x, place.y, place.z});
+  }
   for (const auto& [visit, clock] : visits_) {
     const Block& owner = *cluster.blocks()[visit.block];
     if (owner.live_threads() > 0) continue;

@@ -147,6 +147,14 @@ bool GlobalShadow::access(const BlockState& state, const Touch& touch, const Thr
   return found;
 }
 
+void GlobalShadow::count_busy(const std::array<std::uint32_t, 3>& place) {
+  const std::scoped_lock lock(busy_mutex_);
+  ++busy_.blocks;
+  for (std::size_t i = 0; i < place.size(); ++i) {
+    busy_.end[i] = std::max(busy_.end[i], place[i] + 1);
+  }
+}
+
 void GlobalShadow::fence(BlockState& state) {
   state.published = state.clock++;
   state.known.take_from(state.seen, [](std::uint32_t, Known& known, const Known& seen) {

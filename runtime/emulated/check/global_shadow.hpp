@@ -3,7 +3,6 @@
 #pragma once
 
 #include <array>
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
@@ -95,10 +94,14 @@ class GlobalShadow {
   /// Notes an access; true and the conflict if an unordered access of another thread was there.
   [[nodiscard]] bool access(const BlockState& state, const Touch& touch, const ThreadOrder& order,
                             Conflict& conflict);
-  /// A block has ended; `busy`: it accessed memory that the kernel got.
-  void count_block(bool busy) { ++(busy ? busy_blocks_ : idle_blocks_); }
-  [[nodiscard]] std::uint64_t busy_blocks() const { return busy_blocks_; }
-  [[nodiscard]] std::uint64_t idle_blocks() const { return idle_blocks_; }
+  /// A block that accessed memory which the kernel got has ended.
+  void count_busy(const std::array<std::uint32_t, 3>& place);
+  struct Busy {
+    std::uint64_t blocks = 0;
+    std::array<std::uint32_t, 3> end{};  ///< in each dimension, behind the last of them
+  };
+  /// Once the launch is over.
+  [[nodiscard]] const Busy& busy() const { return busy_; }
   static void fence(BlockState& state);
   /// A synchronising access at an address: takes what others published there (acquire), publishes
   /// what the block had done before its last fence (release), or both.
@@ -158,8 +161,8 @@ class GlobalShadow {
   std::array<Shard, 64> shards_;
   std::mutex objects_mutex_;
   std::unordered_map<std::uint64_t, Clocks> objects_;
-  std::atomic<std::uint64_t> busy_blocks_ = 0;
-  std::atomic<std::uint64_t> idle_blocks_ = 0;
+  std::mutex busy_mutex_;
+  Busy busy_;
 };
 
 }  // namespace kiln::emulated

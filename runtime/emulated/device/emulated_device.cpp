@@ -23,6 +23,21 @@ namespace {
 /// Some seconds of work: a product of matrices of 256^3, with its reference and a second run.
 constexpr std::int64_t kMostProducts = std::int64_t{1} << 24;
 
+/// A right grid covers the elements with whole blocks, and the last of these along a dimension, or
+/// the last cluster, may have nothing to do: elements at an edge are often left alone. More than
+/// that, and more than one in so many, are a grid of rows in place of columns, say.
+constexpr std::uint32_t kFewestIdle = 4;
+
+/// `end`: behind the last block along each dimension that has anything to do.
+bool ends_idle(const LaunchGeometry& geometry, const std::array<std::uint32_t, 3>& end) {
+  for (std::size_t i = 0; i < end.size(); ++i) {
+    const std::uint32_t idle = geometry.grid[i] - end[i];
+    const bool is_tail = idle <= 1 || idle < geometry.cluster[i];
+    if (!is_tail && std::uint64_t{idle} * kFewestIdle > geometry.grid[i]) return true;
+  }
+  return false;
+}
+
 /// What stands for the driver of results: predictions with a profile of one's own are no others',
 /// and those by published figures are marked wherever the driver is shown.
 std::string driver_of(const DeviceProfile& profile, const std::string& model) {
@@ -429,25 +444,35 @@ DeviceStatus EmulatedDevice::launch_or_throw(const LaunchRequest& request) {
   }
   const std::scoped_lock lock(reports_mutex_);
   for (auto& report : result.reports) reports_.push_back(std::move(report));
-  if (shadow && !result.fault) note_use(kernel, shadow->busy_blocks(), shadow->idle_blocks());
+  if (shadow && !result.fault) note_use(kernel, request.geometry, *shadow);
   return status;
 }
 
-void EmulatedDevice::note_use(const std::string& kernel, std::uint64_t busy, std::uint64_t idle) {
-  const std::uint64_t blocks = busy + idle;
+void EmulatedDevice::note_use(const std::string& kernel, const LaunchGeometry& geometry,
+                              const emulated::GlobalShadow& shadow) {
+  const emulated::GlobalShadow::Busy& busy = shadow.busy();
+  const std::uint64_t blocks =
+      std::uint64_t{geometry.grid[0]} * geometry.grid[1] * geometry.grid[2];
   auto known = std::ranges::find(block_use_, kernel, &BlockUse::kernel);
   if (known == block_use_.end()) {
-    known = block_use_.insert(known, {kernel, 0, 0, blocks});
+    known = block_use_.insert(known, {kernel, 0, 0, blocks, false});
   }
   known->fewest = std::min(known->fewest, blocks);
   if (blocks <= known->blocks) return;
   known->blocks = blocks;
-  known->idle = idle;
+  known->idle = blocks - busy.blocks;
+  known->ends_idle = ends_idle(geometry, busy.end);
 }
 
-std::vector<EmulatedDevice::BlockUse> EmulatedDevice::take_block_use() {
+std::string EmulatedDevice::take_remark() {
   const std::scoped_lock lock(reports_mutex_);
-  return std::exchange(block_use_, {});
+  for (const BlockUse& launch : std::exchange(block_use_, {})) {
+    // A grid that is the same for all sizes is one of blocks that take what work there is.
+    if (!launch.ends_idle || launch.fewest == launch.blocks) continue;
+    return fmt::format("{} of {} blocks of {} read and write nothing: is the grid too large?",
+                       launch.idle, launch.blocks, emulated::plain_variable_name(launch.kernel));
+  }
+  return "";
 }
 
 bool EmulatedDevice::is_odd_launch(const emulated::LaunchState& state) {

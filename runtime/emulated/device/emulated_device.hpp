@@ -22,6 +22,10 @@
 #include "runtime/emulated/model/trace.hpp"
 #include "runtime/emulated/profiles/device_profile.hpp"
 
+namespace kiln::emulated {
+class GlobalShadow;
+}
+
 namespace kiln {
 
 /// What stands for the driver of predictions with a profile that nobody measured; behind it stands
@@ -103,15 +107,9 @@ class EmulatedDevice : public Device {
   /// accesses no memory, at least as long as those take that do.
   [[nodiscard]] emulated::Prediction predict(const LaunchRequest& request, DeviceStatus& status);
 
-  /// How many blocks of a kernel's launches with checks accessed none of the memory that it got.
-  struct BlockUse {
-    std::string kernel;
-    std::uint64_t blocks = 0;  ///< of the largest launch
-    std::uint64_t idle = 0;    ///< of these
-    std::uint64_t fewest = 0;  ///< blocks of the smallest launch
-  };
-  /// By kernel, of the launches so far, and forgets it.
-  [[nodiscard]] std::vector<BlockUse> take_block_use();
+  /// Asks whether a grid is too large, much of whose end accesses none of the memory that the
+  /// kernel got.
+  [[nodiscard]] std::string take_remark() override;
 
   /// What the launches so far were found to do wrong, and forgets it.
   [[nodiscard]] std::vector<emulated::Report> take_reports();
@@ -143,7 +141,16 @@ class EmulatedDevice : public Device {
   };
   [[nodiscard]] BusyBlocks busy_blocks(const LaunchRequest& request);
   [[nodiscard]] static DeviceStatus fault_status(const emulated::Report& report);
-  void note_use(const std::string& kernel, std::uint64_t busy, std::uint64_t idle);
+  /// Of a kernel's launches with checks.
+  struct BlockUse {
+    std::string kernel;
+    std::uint64_t blocks = 0;  ///< of the largest launch
+    std::uint64_t idle = 0;    ///< of these
+    std::uint64_t fewest = 0;  ///< blocks of the smallest launch
+    bool ends_idle = false;    ///< the largest launch
+  };
+  void note_use(const std::string& kernel, const LaunchGeometry& geometry,
+                const emulated::GlobalShadow& shadow);
   [[nodiscard]] static DeviceStatus note(Recording& recording, const LaunchRequest& request);
   [[nodiscard]] DeviceStatus refusal_of(const LaunchGeometry& geometry,
                                         const emulated::LaunchState& state) const;

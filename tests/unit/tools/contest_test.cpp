@@ -222,6 +222,33 @@ TEST(TuneReport, WithoutAValidCandidateTheExitCodeSaysWhetherMoreTimeMayHelp) {
   EXPECT_EQ(exit_code_of(report), kExitInterrupted);
 }
 
+TEST(TuneReport, NamesARaceOfAnotherCandidateThatIsNotTheCommonestFailure) {
+  TuneReport report;
+  report.request = problem_case({Gemm::of(DType::f16, 64, 64, 64)});
+  TuneResult& result = report.result.emplace();
+  Trial failed;
+  failed.outcome = Outcome::compile_failed;
+  failed.message = "too much";
+  result.failures.push_back({5, failed});
+  EXPECT_THAT(report_text(report, context_on("emulated:h200")), Not(HasSubstr("found in another")));
+  Trial racing;
+  racing.outcome = Outcome::wrong_result;
+  racing.provenance = Provenance::modelled;
+  racing.message = "m=64: race at fast.cu:14 in fast";
+  racing.key.template_name = "fast";
+  racing.verification.emplace().checked = true;
+  result.failures.push_back({1, racing});
+  const std::string text = report_text(report, context_on("emulated:h200"));
+  EXPECT_THAT(text, HasSubstr("5 compile_failed: too much"));
+  EXPECT_THAT(text, HasSubstr("checks    found in another candidate: 1 wrong_result: m=64: race at "
+                              "fast.cu:14 in fast\n"));
+  EXPECT_THAT(text, HasSubstr("next      kiln verify gemm --m 64 --n 64 --k 64 --dtype f16 "
+                              "--template fast"));
+  // Where that is all that failed, it is said as such.
+  result.failures.erase(result.failures.begin());
+  EXPECT_THAT(report_text(report, context_on("emulated:h200")), Not(HasSubstr("found in another")));
+}
+
 TEST(TuneReport, SaysWhichBudgetEndedTheSearch) {
   TuneReport report;
   TuneResult& result = report.result.emplace();
