@@ -20,6 +20,18 @@ bool leaves_out_kernels(std::string_view macro) {
   return std::find(kLeavingOut.begin(), kLeavingOut.end(), macro) != kLeavingOut.end();
 }
 
+/// X of `!defined X || X < 1`, which nothing but X decides: what is below stands for an X that is
+/// missing or no use. "" of other conditions.
+std::string_view only_default(const std::vector<CodeToken>& words) {
+  const bool begins = words.size() > 4 && words[0].is("!") && words[1].is("defined") &&
+                      words[2].is_word() && words[3].is("||");
+  const bool is_only =
+      begins && std::all_of(words.begin() + 4, words.end(), [&](const CodeToken& word) {
+        return !word.is_word() || word.text == words[2].text;
+      });
+  return is_only ? words[2].text : "";
+}
+
 }  // namespace
 
 SourceConditions::SourceConditions(const std::vector<CodeDirective>& directives) {
@@ -77,6 +89,10 @@ SourceConditions::Asked SourceConditions::asked_by(const CodeDirective& directiv
   for (std::size_t i = 0; i < tokens.size(); ++i) {
     negates_group = negates_group || (tokens[i].is("(") && i > 0 && tokens[i - 1].is("!"));
     if (!tokens[i].is("(") && !tokens[i].is(")")) words.push_back(tokens[i]);
+  }
+  if (const auto name = negates_group ? "" : only_default(words); !name.empty()) {
+    asked.absent.push_back(name);
+    return asked;
   }
   for (std::size_t i = 0; i < words.size(); ++i) {
     const bool is_absent = words[i].is("!");

@@ -85,6 +85,8 @@ TEST(AdoptNames, NumbersThatGiveWayToKilnAreDefaults) {
            "#ifdef kernel_tuner\n#define tuned 1\n#else\n#define block_size_x 64\n#endif",
            "#ifdef kernel_tuner\n#elif defined(BIG)\n#else\n#define block_size_x 64\n#endif",
            "#ifdef block_size_x\n#else\n#define block_size_x 64\n#endif",
+           "#if !defined(block_size_x) || block_size_x < 32 || (block_size_x % 32) != 0\n"
+           "#undef block_size_x\n#define block_size_x 64\n#endif",
            "#ifndef kernel_tuner\n#ifdef DEBUG\n#endif\n#define block_size_x 64\n#endif",
            "#ifndef block_size_x\nconstexpr int block_size_x = 64;\n#endif",
            "#ifndef kernel_tuner\nstatic const unsigned other = 1, block_size_x{64u};\n#endif",
