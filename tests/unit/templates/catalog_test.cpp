@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "templates/header_inliner.hpp"
+#include "templates/judge.hpp"
 #include "tests/unit/templates/expect_error.hpp"
 #include "tests/unit/templates/softmax_operation.hpp"
 #include "tests/unit/templates/tiny_template.hpp"
@@ -309,6 +310,18 @@ TEST(Catalog, AnOperationThatWasEditedIsThatOfTheCatalogsToCome) {
   EXPECT_EQ(before.operations().find("soft")->flops_text, "5 * rows * cols");
   EXPECT_EQ(after.operations().find("soft")->flops_text, "6 * rows * cols");
   EXPECT_EQ(Catalog::builtin().operations().find("soft"), nullptr);
+}
+
+TEST(Catalog, AReferenceWhoseHeaderWasEditedIsAnotherJudge) {
+  const TemporaryFolder folder;
+  folder.write("soft.cu", std::string(test::kSoftmaxOperation) + "#include \"part.cuh\"\n");
+  const auto judge_with = [&](const std::string& header) {
+    folder.write("part.cuh", header);
+    return judge_digest(*Catalog::with_directories({folder.path()}).operations().find("soft"));
+  };
+  const std::string before = judge_with("#pragma once\nconstexpr int kFirst = 0;\n");
+  EXPECT_NE(judge_with("#pragma once\nconstexpr int kFirst = 1;\n"), before);
+  EXPECT_EQ(judge_with("#pragma once\nconstexpr int kFirst = 0;\n"), before);
 }
 
 TEST(Catalog, WhatCannotBeReadIsLeftOutByNameAndTheRestIsThere) {

@@ -80,6 +80,8 @@ TEST(JudgeDigest, ChangesWithWhateverDecidesWhichResultsAreRight) {
   const std::string sort = judge_of_text(kSortOperation);
   for (const auto& [what, from, to] : std::vector<Edit>{
            {"checker", "y[0] < x[0]", "y[0] > x[0]"},
+           {"kernel of the checker", "//@ checker    order_checker\n",
+            "//@ checker    order_checker<x>\n"},
            {"independent", "//@ independent rows\n", ""},
            {"header", "#include \"common/meta.cuh\"\n", ""},
            {"CUDA's header", "#include \"common/meta.cuh\"", "#include <cuda_fp16.h>"}}) {
