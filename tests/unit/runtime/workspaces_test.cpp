@@ -105,6 +105,30 @@ TEST(WorkspacesTest, ThreadsKeepTheirBuffersWhileTheyRun) {
   EXPECT_EQ(workspaces.get(stream(2), 64), larger);
 }
 
+/// Asks for a buffer when the objects of its thread are destroyed.
+struct LateUser {
+  ~LateUser() {
+    if (workspaces != nullptr) *buffer = workspaces->get(stream(2), 64);
+  }
+  Workspaces* workspaces = nullptr;
+  void** buffer = nullptr;
+};
+
+TEST(WorkspacesTest, AThreadThatIsEndingDoesNotGetTheBufferThatItHasLeft) {
+  testing::FakeDevice device;
+  Workspaces workspaces(device);
+  void* before = nullptr;
+  void* late = nullptr;
+  std::thread([&] {
+    thread_local LateUser user;  // constructed first, so destroyed last
+    user.workspaces = &workspaces;
+    user.buffer = &late;
+    before = workspaces.get(stream(2), 64);
+  }).join();
+  EXPECT_NE(late, nullptr);
+  EXPECT_NE(late, before) << "another thread may have it by now";
+}
+
 TEST(WorkspacesTest, EachOfManyLibrariesHasABufferOfItsOwnForAThread) {
   testing::FakeDevice device;
   std::vector<std::unique_ptr<Workspaces>> libraries;
