@@ -10,7 +10,10 @@
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
+#include <memory>
+#include <string>
 #include <thread>
+#include <vector>
 
 #include "kiln/error.hpp"
 #include "runtime/cuda_paths.hpp"
@@ -318,6 +321,30 @@ TEST_F(NvrtcCompilerTest, WithoutRoomHeadersAreNotPrecompiledAndOneWarningSaysSo
   for (const auto& entry : std::filesystem::directory_iterator(path)) {
     EXPECT_NE(entry.path().extension(), ".pch");
   }
+}
+
+TEST_F(NvrtcCompilerTest, ProcessesThatCompileSideBySideShareTheRoomForTheirHeaders) {
+  const testing::TemporaryFolder folders;
+  const std::string parent = folders.file("tmp");
+  const NvrtcApi api = NvrtcApi::load();
+  const auto warnings_of_one = [&] {
+    std::string why;
+    auto folder = PrivateFolder::make(parent, why);
+    EXPECT_NE(folder, nullptr) << why;
+    std::vector<std::string> warnings;
+    NvrtcCompiler compiler(
+        api, cuda_include_folders("", api.folder), std::move(folder),
+        [&](const std::string& text) { warnings.push_back(text); },
+        std::filesystem::space(folders.file("")).available / 2);
+    EXPECT_TRUE(compiler.compile(request()).ok);
+    return warnings;
+  };
+  EXPECT_THAT(warnings_of_one(), ::testing::IsEmpty());
+  std::string why;
+  std::vector<std::unique_ptr<PrivateFolder>> others;
+  for (int i = 0; i < 3; ++i) others.push_back(PrivateFolder::make(parent, why));
+  EXPECT_THAT(warnings_of_one(),
+              ::testing::ElementsAre(HasSubstr("each of the processes that compile there (4)")));
 }
 
 TEST(NvrtcApi, GoesOnToALibraryThatWillDo) {
