@@ -60,6 +60,25 @@ class OperationEmulated : public ::testing::Test {
   const TemporaryFolder folder_;
 };
 
+TEST_F(OperationEmulated, FilesOfTheTemplatePathThatAreLeftOutAreWarnings) {
+  const TemporaryFolder files;
+  std::ofstream(files.file("wrong.cu")) << "//@ template wrong\n";
+  std::filesystem::create_symlink("loop.cu", files.file("loop.cu"));
+  std::vector<std::string> warnings;
+  LibraryOptions options;
+  options.database = folder_.file("tuning.db");
+  options.cubin_store = folder_.file("cubins.db");
+  options.template_path = {files.file("")};
+  options.device = "emulated:h200";
+  options.mode = "tune_on_miss";
+  options.on_warning = [&](std::string_view text) { warnings.emplace_back(text); };
+  static_cast<void>(Library::open(options));
+  EXPECT_THAT(warnings, ::testing::UnorderedElementsAre(
+                            ::testing::HasSubstr("loop.cu is left out of the template path: "),
+                            ::testing::AllOf(::testing::StartsWith("left out: "),
+                                             ::testing::HasSubstr("wrong.cu:"))));
+}
+
 TEST_F(OperationEmulated, Softmax) {
   const Library library = open();
   constexpr std::size_t kRows = 5, kCols = 300;
