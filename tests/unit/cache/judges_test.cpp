@@ -98,6 +98,29 @@ TEST_F(Judges, ALookUpSaysThatABetterKernelWasJudgedByAnother) {
   EXPECT_THAT(answer_by(kNew, "d2").unavailable, HasSubstr("its template has changed"));
 }
 
+TEST_F(Judges, ResultsOfRelatedProblemsByAnotherJudgeAreLeftOut) {
+  add(500, 64, kOld);
+  LookupRequest request;
+  request.problem = test::gemm_problem(4096, 4096, 2048);
+  request.device = good_trial(1).key.device;
+  request.environment = test::environment();
+  request.current_digest = [](std::string_view) { return "d1"; };
+  request.is_valid = [](std::string_view, const Config&) { return true; };
+  request.judge = kNew;
+  std::vector<Config> seen;
+  request.suggest = [&](const std::vector<RelatedTrial>& related) {
+    for (const RelatedTrial& trial : related) {
+      seen.push_back(Config::parse(trial.contender.config));
+    }
+    return std::vector<Suggestion>{};
+  };
+  EXPECT_EQ(look_up({&store}, request).match, Match::none);
+  EXPECT_THAT(seen, IsEmpty());
+  const Trial judged_again = add(900, 128, kNew);
+  EXPECT_EQ(look_up({&store}, request).match, Match::none);
+  EXPECT_EQ(seen, std::vector<Config>{judged_again.key.config});
+}
+
 TEST_F(Judges, AnOldVerdictIsHistoryOnceItsTemplateWasJudgedAgain) {
   add(500, 64, kOld);
   const Trial judged_again = add(900, 64, kNew);

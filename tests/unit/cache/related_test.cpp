@@ -49,6 +49,28 @@ TEST(Related, OtherWidthsAndArchitecturesAreUnrelated) {
   EXPECT_FALSE(kind_distance(problem, h200, problem, other));
 }
 
+TEST(Related, ProblemsOfADeclarationWithOtherFieldsAreUnrelated) {
+  const Problem now = gemm_problem(64, 64, 64);
+  const auto expect_unrelated = [](const Problem& wanted, const Problem& other) {
+    EXPECT_FALSE(kind_distance(wanted, test::h200(), other, test::h200()))
+        << wanted.canonical() << " and " << other.canonical();
+  };
+  Problem fewer = now;
+  fewer.traits.pop_back();
+  expect_unrelated(now, fewer);
+  expect_unrelated(fewer, now);
+  fewer = now;
+  fewer.types.pop_back();
+  expect_unrelated(now, fewer);
+  expect_unrelated(fewer, now);
+  Problem renamed = now;
+  renamed.traits.front().name = "mirrored";
+  expect_unrelated(now, renamed);
+  renamed = now;
+  renamed.types.front().slot = "left";
+  expect_unrelated(now, renamed);
+}
+
 TEST(Related, NearProblemsAreOfOneKindOrWithoutTheEpilogue) {
   const Problem problem = gemm_problem(4096, 4096, 4096);
   EXPECT_TRUE(is_near(problem, gemm_problem(1024, 16384, 4096)));
