@@ -7,6 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <memory>
 
 #include "kiln/error.hpp"
@@ -14,6 +15,7 @@
 #include "tuner/candidate.hpp"
 #include "tuner/gemm_case.hpp"
 #include "tuner/gemm_reference.hpp"
+#include "tuner/workload.hpp"
 
 namespace kiln {
 namespace {
@@ -167,6 +169,18 @@ TEST_F(VerifierTest, EveryStorageAndTypePasses) {
       }
     }
   }
+}
+
+TEST_F(VerifierTest, OnAnEmulatedDeviceAQuarterOfTheMemoryIsForWhatIsVerified) {
+  const ProblemCase& one = setup_.cases.front();
+  DeviceInfo info;
+  info.most_products = std::int64_t{1} << 40;
+  info.total_memory_bytes = 4 * static_cast<std::int64_t>(OperandSet::judged_bytes(one));
+  EXPECT_TRUE(is_checkable(info, one));
+  info.total_memory_bytes -= 4;
+  EXPECT_FALSE(is_checkable(info, one));
+  info.most_products = 0;  // a GPU, where what does not fit is refused
+  EXPECT_TRUE(is_checkable(info, one));
 }
 
 TEST_F(VerifierTest, RefusesWhatDoesNotFitIntoMemory) {
