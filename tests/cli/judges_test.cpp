@@ -109,6 +109,19 @@ TEST_F(Judges, ACorrectedReferenceTurnsItsVerdictsAround) {
   EXPECT_EQ(best_of(tune({"--again"})), R"({"off":0})");
 }
 
+TEST_F(Judges, TrialsOfAnEditedTemplateAreMarked) {
+  declare();
+  static_cast<void>(tune());
+  sandbox.write("triple_plain.cu", replaced(kTripleTemplate, "blockIdx.x * 64 + threadIdx.x",
+                                            "threadIdx.x + 64 * blockIdx.x"));
+  EXPECT_THAT(run("show").out, HasSubstr("of an older template: 1 ok, 1 wrong_result"));
+  EXPECT_THAT(sandbox.run({"list"}).out, HasSubstr("triple_plain (older template)"));
+  static_cast<void>(tune());
+  const cli::Run shown = run("show", {"--all"});
+  EXPECT_THAT(shown.out, HasSubstr("outcomes          1 ok, 1 wrong_result\n"));
+  EXPECT_THAT(shown.out, HasSubstr("off=1   older template"));
+}
+
 TEST_F(Judges, ALooserRuleAdmitsWhatWasWrongBefore) {
   declare();
   EXPECT_EQ(best_of(tune({"--set", "off=1"})), "none");
