@@ -20,7 +20,7 @@
 namespace kiln::cli {
 namespace {
 
-using testing::IsSupersetOf;
+using ::testing::IsSupersetOf;
 using Names = std::set<std::string>;
 
 const std::string kOperations = KILN_SOURCE_DIR "/examples/operations";

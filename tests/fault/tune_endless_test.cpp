@@ -25,8 +25,8 @@ namespace kiln {
 namespace {
 
 using std::chrono::steady_clock;
-using testing::HasSubstr;
-using testing::Not;
+using ::testing::HasSubstr;
+using ::testing::Not;
 
 constexpr const char* kEndless = R"(//@ template   endless
 //@ purpose    Never ends.

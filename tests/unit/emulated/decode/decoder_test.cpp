@@ -19,7 +19,7 @@ using lane_test::run_one;
 using test::findings;
 using test::kernel_text;
 using test::PtxRunner;
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 constexpr std::string_view kRegisters =
     ".reg .pred %p<4>; .reg .b32 %r<16>; .reg .b64 %rd<16>; ld.param.u64 %rd1, [p0];\n";

@@ -16,8 +16,8 @@ namespace {
 
 using ptx::Space;
 using ptx::Variable;
-using testing::ElementsAre;
-using testing::HasSubstr;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 Variable read_one(std::string_view text) {
   const auto module = read_declarations(text);
