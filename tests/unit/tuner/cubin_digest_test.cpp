@@ -14,7 +14,7 @@
 namespace kiln {
 namespace {
 
-using ::testing::ElfBuilder;
+using kiln::testing::ElfBuilder;
 
 constexpr std::uint8_t kObject = 0x01;
 constexpr std::uint8_t kKernelSection = 0x12;

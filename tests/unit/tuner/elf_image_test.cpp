@@ -11,7 +11,7 @@
 namespace kiln {
 namespace {
 
-using ::testing::ElfBuilder;
+using kiln::testing::ElfBuilder;
 
 ElfBuilder small_file() {
   ElfBuilder file;

@@ -58,16 +58,16 @@ const std::string kEnd = R"(
   barrier.cluster.wait.aligned;
   ret;)";
 
-struct Outcome {
+struct ClusterRun {
   LaunchResult result;
   std::vector<std::uint32_t> words;
 };
 
-Outcome run_pair(const std::string& body, int arrivals) {
+ClusterRun run_pair(const std::string& body, int arrivals) {
   PtxRunner run(kernel_text(kClusterBegin + body + kEnd, 2));
   run.cluster = {2, 1, 1};
   const auto out = run.fresh_buffer(256);
-  Outcome outcome;
+  ClusterRun outcome;
   outcome.result = run.launch({2, 1, 1}, {32, 1, 1}, out, arrivals);
   outcome.words = run.read<std::uint32_t>(out, 64);
   return outcome;
@@ -75,7 +75,7 @@ Outcome run_pair(const std::string& body, int arrivals) {
 
 /// Word `thread` of block `rank`, from a function of both.
 template <class Value>
-void expect_words(const Outcome& outcome, const Value& value) {
+void expect_words(const ClusterRun& outcome, const Value& value) {
   EXPECT_FALSE(outcome.result.fault) << outcome.result.fault->describe();
   for (const Report& report : outcome.result.reports) ADD_FAILURE() << report.describe();
   for (std::uint32_t i = 0; i < 64; ++i) EXPECT_EQ(outcome.words[i], value(i / 32, i % 32)) << i;
@@ -125,7 +125,7 @@ TEST(ClusterMemory, RelaxedArrivalsNeedFencesThatReachTheOtherBlock) {
   expect_words(run_with("fence.acq_rel.cluster;", "relaxed", "acquire", ""), other);
   expect_words(run_with("", "release", "relaxed", "fence.acq_rel.cluster;"), other);
   expect_words(run_with("membar.gl;", "relaxed", "relaxed", "fence.acq_rel.gpu;"), other);
-  const auto expect_race = [](const Outcome& outcome) {
+  const auto expect_race = [](const ClusterRun& outcome) {
     EXPECT_TRUE(found_only(outcome.result, Finding::race));
   };
   expect_race(run_with("fence.acq_rel.cta;", "relaxed", "acquire", ""));
@@ -250,7 +250,7 @@ TEST(ClusterMemory, BulkReductionsOfManyBlocksMeetInOnePlace) {
   LAST:
     barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;
     ret;)";
-  const Outcome outcome = run_pair(body, 1);
+  const ClusterRun outcome = run_pair(body, 1);
   EXPECT_EQ(findings(outcome.result), std::vector<Finding>{});
   for (std::uint32_t i = 0; i < 32; ++i) EXPECT_EQ(outcome.words[i], 100 + 2 * i);
 }

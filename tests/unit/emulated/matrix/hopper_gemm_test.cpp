@@ -64,12 +64,12 @@ std::vector<std::uint16_t> matrix(int rows, const At& at) {
   return values;
 }
 
-struct Outcome {
+struct GemmRun {
   LaunchResult result;
   std::vector<float> d;
 };
 
-Outcome run_gemm(const std::string& text) {
+GemmRun run_gemm(const std::string& text) {
   PtxRunner run(text, "gemm");
   const auto a = run.buffer(matrix(kM, a_at));
   const auto b = run.buffer(matrix(kN, b_at));
@@ -81,7 +81,7 @@ Outcome run_gemm(const std::string& text) {
   std::vector<std::byte> parameters(sizeof maps + sizeof steps);
   std::memcpy(parameters.data(), maps, sizeof maps);
   std::memcpy(parameters.data() + sizeof maps, &steps, sizeof steps);
-  Outcome outcome;
+  GemmRun outcome;
   outcome.result = run.launch_with({kN / 16, kM / 64, 1}, {160, 1, 1}, std::move(parameters));
   outcome.d = run.read<float>(d, kM * kN);
   return outcome;
@@ -97,7 +97,7 @@ std::string changed(const std::string& from, const std::string& to) {
 }
 
 TEST(HopperGemm, MultipliesWithoutFindings) {
-  const Outcome outcome = run_gemm(gemm_text());
+  const GemmRun outcome = run_gemm(gemm_text());
   EXPECT_FALSE(outcome.result.fault) << outcome.result.fault->describe();
   for (const Report& report : outcome.result.reports) ADD_FAILURE() << report.describe();
   for (int m = 0; m < kM; ++m) {

@@ -157,7 +157,7 @@ struct Atomics {
   std::vector<Bits> operands;          ///< value and swap of each
 };
 
-struct Outcome {
+struct AtomicsRun {
   std::vector<std::byte> memory;
   std::vector<Bits> olds;
 };
@@ -169,8 +169,8 @@ Bits bits_at(const std::vector<std::byte>& memory, std::size_t offset, int bytes
 }
 
 /// In global memory by the threads of four blocks, else by those of one.
-Outcome run_atomics(const Operation& operation, const std::string& space, bool fetches,
-                    const Atomics& in) {
+AtomicsRun run_atomics(const Operation& operation, const std::string& space, bool fetches,
+                       const Atomics& in) {
   PtxRunner run(atomic_kernel(operation, space, fetches));
   const auto memory = run.buffer(in.memory);
   const auto olds = run.fresh_buffer(kThreads * 8);
@@ -211,7 +211,7 @@ void expect_alone(const Operation& operation, const std::string& space, bool fet
     in.offsets.push_back(static_cast<std::uint32_t>(i * 8));
     std::memcpy(in.memory.data() + i * 8, &old, 8);
   }
-  const Outcome out = run_atomics(operation, space, fetches, in);
+  const AtomicsRun out = run_atomics(operation, space, fetches, in);
   for (std::size_t i = 0; i < kThreads; ++i) {
     const Bits old = low(cases[i][0], bytes);
     const Bits value = low(cases[i][1], bytes);
@@ -245,7 +245,7 @@ void expect_meeting(const Operation& operation, const std::string& space, bool f
     in.operands.push_back(low(one_value ? common : number(), bytes));
     in.operands.push_back(low(number(), bytes));
   }
-  const Outcome out = run_atomics(operation, space, fetches, in);
+  const AtomicsRun out = run_atomics(operation, space, fetches, in);
   for (std::size_t place = 0; place < kPlaces; ++place) {
     const Bits last = bits_at(out.memory, place * 8, bytes);
     std::vector<Bits> found{last};
