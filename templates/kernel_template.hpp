@@ -128,6 +128,9 @@ struct LaunchGeometry {
   [[nodiscard]] bool left_out() const { return grid[0] == 0; }
 };
 
+/// What plan() works out of launches: what their time depends on, or also what kernels get.
+enum class LaunchDetail : std::uint8_t { extents, arguments };
+
 /// All that a candidate's template says of running it.
 struct LaunchPlan {
   std::vector<LaunchGeometry> launches;
@@ -280,7 +283,8 @@ class KernelTemplate {
   /// (ParamSpace::bindings), where it was asked before, which takes half of the time.
   [[nodiscard]] LaunchPlan plan(const Config& config, const Problem& problem,
                                 const DeviceLimits& limits,
-                                std::vector<std::int64_t> bindings = {}) const;
+                                std::span<const std::int64_t> bindings = {},
+                                LaunchDetail detail = LaunchDetail::arguments) const;
   /// The fields of the config struct, or the macros, with their values, in the order of
   /// declaration: the part of a configuration that is compiled in.
   /// Throws Error(usage) for an invalid `config`, Error(template_) for a value that is not an int.
@@ -294,7 +298,8 @@ class KernelTemplate {
                                                const DeviceLimits&) const;
   // What is worked out from the values of all names, bound for a candidate; it is for errors.
   struct Bound;
-  [[nodiscard]] std::vector<LaunchGeometry> geometry(const Bound&, const DeviceLimits&) const;
+  [[nodiscard]] std::vector<LaunchGeometry> geometry(const Bound&, const DeviceLimits&,
+                                                     LaunchDetail) const;
   [[nodiscard]] std::int64_t workspace_bytes(const Bound&) const;
   [[nodiscard]] std::vector<NamedValue> costs(const Bound&) const;
   [[nodiscard]] std::string launch_text(const LaunchSpec&, const Bound&) const;

@@ -51,6 +51,7 @@ class LaunchEvaluator {
       fail(fmt::format("{} \"{}\" is undefined (division by zero or overflow)", name(),
                        expression.text()));
     }
+    if (*result == 0 && what == "grid") refuse_no_blocks(expression, axis);
     if (*result < least || *result > most) {
       fail(fmt::format("{} \"{}\" is {}, outside {} to {}", name(), expression.text(), *result,
                        least, most));
@@ -63,9 +64,6 @@ class LaunchEvaluator {
                                                     const std::array<std::int64_t, 3>& most) const {
     std::array<std::uint32_t, 3> result{1, 1, 1};
     for (std::size_t i = 0; i < expressions.size(); ++i) {
-      if (what == "grid" && expressions[i].evaluate(values_) == 0) {
-        refuse_no_blocks(expressions[i], "xyz"[i]);
-      }
       result[i] = static_cast<std::uint32_t>(value(what, expressions[i], 1, most[i], "xyz"[i]));
     }
     return result;

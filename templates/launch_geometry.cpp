@@ -60,12 +60,13 @@ std::string rounded_up_division(std::string_view text) {
 struct KernelTemplate::Bound {
   const Config& config;
   const Problem& problem;
-  std::vector<std::int64_t> values;
+  std::span<const std::int64_t> values;
 };
 
 std::vector<LaunchGeometry> KernelTemplate::geometry(const Config& config, const Problem& problem,
                                                      const DeviceLimits& limits) const {
-  return geometry({config, problem, bind(config, problem, limits)}, limits);
+  return geometry({config, problem, bind(config, problem, limits)}, limits,
+                  LaunchDetail::arguments);
 }
 
 std::int64_t KernelTemplate::workspace_bytes(const Config& config, const Problem& problem,
@@ -81,37 +82,39 @@ std::vector<NamedValue> KernelTemplate::costs(const Config& config, const Proble
 }
 
 LaunchPlan KernelTemplate::plan(const Config& config, const Problem& problem,
-                                const DeviceLimits& limits,
-                                std::vector<std::int64_t> bindings) const {
-  if (bindings.empty()) bindings = bind(config, problem, limits);
-  const Bound bound{config, problem, std::move(bindings)};
+                                const DeviceLimits& limits, std::span<const std::int64_t> bindings,
+                                LaunchDetail detail) const {
+  std::vector<std::int64_t> own;
+  if (bindings.empty()) bindings = own = bind(config, problem, limits);
+  const Bound bound{config, problem, bindings};
   LaunchPlan plan;
   plan.costs = costs(bound);
-  plan.launches = geometry(bound, limits);
+  plan.launches = geometry(bound, limits, detail);
   plan.workspace_bytes = workspace_bytes(bound);
   return plan;
 }
 
-std::vector<LaunchGeometry> KernelTemplate::geometry(const Bound& bound,
-                                                     const DeviceLimits& limits) const {
+std::vector<LaunchGeometry> KernelTemplate::geometry(const Bound& bound, const DeviceLimits& limits,
+                                                     LaunchDetail detail) const {
   const Config& config = bound.config;
   const Problem& problem = bound.problem;
-  const auto& values = bound.values;
+  const auto values = bound.values;
   const Operation& operation = *find_operation(operation_);
   LaunchValues at_launch;
-  if (!operation.is_declared()) {
+  const bool has_arguments = detail == LaunchDetail::arguments;
+  if (has_arguments && !operation.is_declared()) {
     for (const auto& field : launch_fields_) {
       at_launch.items[at_launch.count++] = field_value(field, config, values);
     }
   }
   std::vector<LaunchGeometry> result;
+  result.reserve(launches_.size());
   for (const auto& launch : launches_) {
     const LaunchEvaluator evaluator([&] { return launch_text(launch, bound); }, values);
-    LaunchGeometry geometry;
+    LaunchGeometry& geometry = result.emplace_back();
     geometry.values = at_launch;
     if (launch.when && evaluator.value("when", *launch.when, kLeast, kMost) == 0) {
       geometry.grid = {0, 0, 0};
-      result.push_back(geometry);
       continue;
     }
     geometry.grid = evaluator.extent("grid", launch.grid, kMaxGrid);
@@ -152,13 +155,13 @@ std::vector<LaunchGeometry> KernelTemplate::geometry(const Bound& bound,
         }
       }
     }
+    if (!has_arguments) continue;
     for (const auto& map : launch.maps) {
       geometry.maps.items[geometry.maps.count++] =
           plan_tensor_map(map, operation, problem, [&](const Expression& expression) {
             return evaluator.value("map", expression, kLeast, kMost);
           });
     }
-    result.push_back(geometry);
   }
   if (std::ranges::all_of(result, &LaunchGeometry::left_out)) {
     throw Error(ErrorKind::template_, fmt::format("{}: every launch is left out with \"{}\" for {}",
@@ -171,7 +174,8 @@ std::vector<ArgumentPlan> KernelTemplate::argument_plans(const Config& config,
                                                          const Problem& problem,
                                                          const DeviceLimits& limits) const {
   if (!find_operation(operation_)->is_declared()) return {};
-  const Bound bound{config, problem, bind(config, problem, limits)};
+  const std::vector<std::int64_t> values = bind(config, problem, limits);
+  const Bound bound{config, problem, values};
   std::vector<ArgumentPlan> plans;
   for (const LaunchSpec& launch : launches_) {
     const LaunchEvaluator evaluator([&] { return launch_text(launch, bound); }, bound.values);
@@ -213,7 +217,10 @@ std::int64_t KernelTemplate::workspace_bytes(const Bound& bound) const {
 
 std::vector<NamedValue> KernelTemplate::costs(const Bound& bound) const {
   std::vector<NamedValue> result;
-  std::vector<std::int64_t> values = bound.values;
+  result.reserve(costs_.size());
+  std::vector<std::int64_t> values;
+  values.reserve(bound.values.size() + costs_.size());
+  values.assign(bound.values.begin(), bound.values.end());
   for (const auto& cost : costs_) {
     const LaunchEvaluator evaluator(
         [&] {

@@ -222,11 +222,12 @@ StaticModel::StaticModel(const KernelTemplate& kernel_template, const Problem& p
       main_at_(main_launch(kernel_template)) {}
 
 std::optional<double> StaticModel::time_ns(const Config& config,
-                                           std::vector<std::int64_t> bindings) const {
+                                           std::span<const std::int64_t> bindings,
+                                           LaunchDetail detail) const {
   if (kernel_template_.cost_lines().empty()) return std::nullopt;
   LaunchPlan plan;
   try {
-    plan = kernel_template_.plan(config, problem_, profile_.limits, std::move(bindings));
+    plan = kernel_template_.plan(config, problem_, profile_.limits, bindings, detail);
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::template_) throw;
     // A cost that is undefined is the template's mistake; a launch that cannot be is only this

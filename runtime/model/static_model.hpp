@@ -32,9 +32,12 @@ class StaticModel {
 
   /// In ns. Nothing if the template states no costs; infinity for a launch that the device cannot
   /// do. Throws Error(template_) if a cost is undefined. Precondition: `config` is valid.
-  /// `bindings`: as of KernelTemplate::plan().
+  /// `bindings`: as of KernelTemplate::plan(). LaunchDetail::extents takes less time; it is for
+  /// configurations of which another one that differs in values at launch was timed before: what
+  /// kernels get is not looked at again.
   [[nodiscard]] std::optional<double> time_ns(const Config& config,
-                                              std::vector<std::int64_t> bindings = {}) const;
+                                              std::span<const std::int64_t> bindings = {},
+                                              LaunchDetail detail = LaunchDetail::arguments) const;
 
  private:
   const KernelTemplate& kernel_template_;

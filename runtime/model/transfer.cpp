@@ -60,16 +60,17 @@ Transfer::Transfer(const KernelTemplate& kernel_template, const Problem& problem
       model_(kernel_template, problem, profile),
       space_(kernel_template.space(problem, profile.limits)) {}
 
-Transfer::Result Transfer::timed(Config config, std::vector<std::int64_t> bindings) const {
-  const auto stated = model_.time_ns(config, bindings);
-  const double ns = stated ? *stated : work_ns(problem_, profile_);
-  return {std::move(config), ns, ns, std::move(bindings)};
+double Transfer::time_ns(const Config& config, const std::vector<std::int64_t>& bindings,
+                         LaunchDetail detail) const {
+  const auto stated = model_.time_ns(config, bindings, detail);
+  return stated ? *stated : work_ns(problem_, profile_);
 }
 
 std::optional<Transfer::Result> Transfer::timed(Config config) const {
   auto bindings = space_.find_bindings(config);
   if (!bindings) return std::nullopt;
-  return timed(std::move(config), std::move(*bindings));
+  const double ns = time_ns(config, *bindings, LaunchDetail::arguments);
+  return Result{std::move(config), ns, ns, std::move(*bindings)};
 }
 
 std::optional<Transfer::Result> Transfer::timed_with(const Result& result,
@@ -79,7 +80,8 @@ std::optional<Transfer::Result> Transfer::timed_with(const Result& result,
   if (!bindings) return std::nullopt;
   Config config = result.config;
   config.set(tunable, value);
-  return timed(std::move(config), std::move(*bindings));
+  const double ns = time_ns(config, *bindings, LaunchDetail::extents);
+  return Result{std::move(config), ns, ns, std::move(*bindings)};
 }
 
 std::optional<Transfer::Result> Transfer::repair(const Config& config) {
@@ -144,13 +146,16 @@ bool Transfer::seek(const Tunable& tunable, Result& best) const {
   const auto& values = tunable.values;
   const Result start = best;
   bool differs = false;
+  Config config = start.config;
   const auto walk = [&](auto value, auto end) {
     for (int worse = 0; value != end && worse < kMostWorse; ++value, ++worse) {
-      auto result = timed_with(start, tunable.name, *value);
-      if (!result) continue;
-      differs = differs || result->expected_ns != start.expected_ns;
-      if (result->expected_ns >= best.expected_ns) continue;
-      best = std::move(*result);
+      auto bindings = space_.rebound(start.bindings, tunable.name, *value);
+      if (!bindings) continue;
+      config.set(tunable.name, *value);
+      const double ns = time_ns(config, *bindings, LaunchDetail::extents);
+      differs = differs || ns != start.expected_ns;
+      if (ns >= best.expected_ns) continue;
+      best = {config, ns, ns, std::move(*bindings)};
       worse = -1;
     }
   };

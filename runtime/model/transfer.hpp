@@ -49,7 +49,8 @@ class Transfer {
  private:
   using Changes = std::vector<std::pair<std::string, std::int64_t>>;
   /// `bindings`: values of all names for that configuration.
-  [[nodiscard]] Result timed(Config config, std::vector<std::int64_t> bindings) const;
+  [[nodiscard]] double time_ns(const Config& config, const std::vector<std::int64_t>& bindings,
+                               LaunchDetail detail) const;
   /// Nothing if it is not valid.
   [[nodiscard]] std::optional<Result> timed(Config config) const;
   /// `result` with another value of one tunable; nothing if that is not valid.
