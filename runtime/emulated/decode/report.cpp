@@ -34,15 +34,18 @@ std::string_view next_step_of_race(const Report& race) {
       return "";
     case Reach::warp:
       return is_one_line
-                 ? "let one lane do it, use an atomic, or put __syncwarp() between two turns "
-                   "of its loop"
-                 : "put __syncwarp() between the two lines";
+                 ? "if each thread has a place of its own, check the index and the \"block\" line; "
+                   "else let one lane do it, use an atomic, or put __syncwarp() between two rounds "
+                   "of the loop"
+                 : "put __syncwarp() between the two lines, or __syncthreads() if more than one "
+                   "warp takes part";
     case Reach::block:
       return is_one_line
-                 ? "let one thread do it, use an atomic, or put __syncthreads() between two "
-                   "turns of its loop"
-                 : "put __syncthreads() between the two lines, in a loop also before the "
-                   "next turn";
+                 ? "if each thread has a place of its own, check the index and the \"block\" line; "
+                   "else let one thread do it, use an atomic, or put __syncthreads() between two "
+                   "rounds of the loop"
+                 : "put __syncthreads() between the two lines; if both are in a loop, another one "
+                   "at its end";
     case Reach::cluster:
       return "put cluster.sync() between the two accesses";
     case Reach::grid:
@@ -132,8 +135,8 @@ std::string_view Report::next_step() const {
       return "let every thread of the block come to each barrier: guard the work instead of "
              "returning early";
     case Finding::uninitialised:
-      return "store to it first on every path, zeros past an edge; mend races first, which can be "
-             "the cause";
+      return "store a value before this read on every path, also where the problem ends within a "
+             "tile; if races were found, mend those first";
     case Finding::timed_out:
       return "if its loops end, allow it more time or choose smaller sizes";
     case Finding::missing_fence:
