@@ -67,7 +67,7 @@ class TuneEndless : public testing::Test {
     while (!endless_runs() && steady_clock::now() < deadline) {
       std::this_thread::sleep_for(std::chrono::milliseconds(50));
     }
-    ASSERT_TRUE(endless_runs());
+    ASSERT_TRUE(endless_runs()) << counts();
   }
   std::unique_ptr<test::ChildProcess> start(std::vector<std::string> arguments) {
     arguments.insert(arguments.begin(), KILN_PROGRAM);
@@ -85,6 +85,11 @@ class TuneEndless : public testing::Test {
   }
   std::string output_of(std::vector<std::string> arguments) {
     return start(std::move(arguments))->output();
+  }
+  [[nodiscard]] std::string counts() const {
+    test::PlainSqlite database(path);
+    return database.value("SELECT group_concat(outcome || ': ' || message) FROM trials") +
+           "; attempts: " + database.value("SELECT count(*) FROM attempts");
   }
   /// One candidate is stored, and the next is on the device.
   [[nodiscard]] bool endless_runs() const {
