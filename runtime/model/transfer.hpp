@@ -48,7 +48,7 @@ class Transfer {
 
  private:
   using Changes = std::vector<std::pair<std::string, std::int64_t>>;
-  /// `bindings`: values of all names for that configuration.
+  /// Predicted time. `bindings`: values of all names for that configuration.
   [[nodiscard]] double time_ns(const Config& config, const std::vector<std::int64_t>& bindings,
                                LaunchDetail detail) const;
   /// Nothing if it is not valid.

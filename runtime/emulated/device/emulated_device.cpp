@@ -23,9 +23,10 @@ namespace {
 /// Some seconds of work: a product of matrices of 256^3, with its reference and a second run.
 constexpr std::int64_t kMostProducts = std::int64_t{1} << 24;
 
-/// A right grid covers the elements with whole blocks, and the last of these along a dimension, or
-/// the last cluster, may have nothing to do: elements at an edge are often left alone. More than
-/// that, and more than one in so many, are a grid of rows in place of columns, say.
+/// A correct grid covers the elements with whole blocks. The last block or cluster along a
+/// dimension may be idle, because kernels often skip elements at an edge. A longer idle tail, of
+/// more than one in kFewestIdle, suggests a mistake such as a grid over rows where columns were
+/// meant.
 constexpr std::uint32_t kFewestIdle = 4;
 
 /// `end`: behind the last block along each dimension that has anything to do.

@@ -122,8 +122,8 @@ class KILN_API Kernel : public AnyKernel {
   /// Throws Error(usage) if an operand breaks a promise of the problem (null, rows less aligned
   /// than its alignment and leading dimension say, a workspace less aligned than
   /// kCallerWorkspaceAlignment, beta where reads_c is false) or if alpha or beta is not a value of
-  /// the accumulator's type (1e300 for f32, 0.5 for s32, -1 for u64); Error(device) if CUDA refuses
-  /// the launch, or a kernel faults on the emulated device.
+  /// the accumulator's type (1e300 for f32, 0.5 for s32); Error(device) if CUDA refuses the launch,
+  /// or a kernel faults on the emulated device.
   void launch(Stream stream, const GemmOperands& operands) const;
 
  private:
