@@ -318,13 +318,18 @@ class ExpressionParser {
   [[nodiscard]] std::string unknown_name(std::string_view name) const {
     std::vector<std::string> known;
     for (int slot = 0; slot < names_.size(); ++slot) known.push_back(names_.name(slot));
-    const std::string meant = did_you_mean(name, known);
-    return fmt::format("unknown name \"{}\"{}", name, meant.empty() ? own_names(known) : meant);
+    const std::string meant = nearest_name(name, known);
+    // Where tile_h is declared and tile_y is not, tile_x is not what was meant.
+    if (meant.empty() || are_siblings(name, meant)) {
+      const std::string others = own_names(known);
+      if (!others.empty()) return fmt::format("unknown name \"{}\"{}", name, others);
+    }
+    return fmt::format("unknown name \"{}\"{}", name, did_you_mean(name, known));
   }
 
   /// "; there are n, radius": what an operation or a template names, without the device's and
   /// what types give.
-  static std::string own_names(std::vector<std::string>& known) {
+  static std::string own_names(std::vector<std::string> known) {
     constexpr std::size_t kMost = 12;
     const NameTable of_device = device_names();
     std::erase_if(known, [&](const std::string& each) {

@@ -41,7 +41,8 @@ bool equal_but_for_case(std::string_view a, std::string_view b) {
       a, b, [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
 }
 
-/// Whether they differ by their numbers or by the last letters of their words: tile_x, tile_y.
+}  // namespace
+
 bool are_siblings(std::string_view a, std::string_view b) {
   if (a.size() > b.size()) std::swap(a, b);
   if (b.size() == a.size() + 1 && b.starts_with(a)) return b.back() == 's' || is_decimal(b.back());
@@ -52,8 +53,6 @@ bool are_siblings(std::string_view a, std::string_view b) {
   }
   return true;
 }
-
-}  // namespace
 
 bool is_typo_of(std::string_view name, std::string_view other) {
   constexpr std::size_t kMostEdits = 2;

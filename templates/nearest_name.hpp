@@ -17,6 +17,10 @@ namespace kiln {
 /// and part2, block and blocks.
 [[nodiscard]] bool is_typo_of(std::string_view name, std::string_view other);
 
+/// Whether they differ by their numbers or by the last letters of their words, as tile_x and tile_y
+/// do: rather two names than one and its typo.
+[[nodiscard]] bool are_siblings(std::string_view a, std::string_view b);
+
 /// `; did you mean "tile_k"?`, or nothing if no candidate is near.
 [[nodiscard]] std::string did_you_mean(std::string_view name,
                                        std::span<const std::string> candidates);

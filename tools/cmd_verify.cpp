@@ -266,16 +266,20 @@ std::string tried_text(const Judgement& judgement) {
                      count_text(judgement.space));
 }
 
+/// `all_disagree`: as judged_by() takes it.
+void add_verdict(FactSheet& facts, const Judgement& judgement, bool all_disagree) {
+  facts.add("verdict", verdict_text(judgement));
+  if (judgement.outcome != Outcome::wrong_result || !judgement.findings.empty()) return;
+  const std::string judge = judged_by(*find_operation(judgement.request.problem.operation),
+                                      judgement.message, all_disagree);
+  if (!judge.empty()) facts.add("judged by", judge);
+}
+
 std::string judgement_text(const Judgement& judgement) {
   FactSheet facts;
   add_choice(facts, judgement.chosen);
   if (judgement.space > 1) facts.add("tried", tried_text(judgement));
-  facts.add("verdict", verdict_text(judgement));
-  if (judgement.outcome == Outcome::wrong_result && judgement.findings.empty()) {
-    const std::string judge =
-        judged_by(*find_operation(judgement.request.problem.operation), judgement.message);
-    if (!judge.empty()) facts.add("judged by", judge);
-  }
+  add_verdict(facts, judgement, false);
   if (!judgement.judged_on.empty()) {
     facts.add("run on", sizes_text(judgement));
     if (judgement.ragged == 0) {
@@ -389,18 +393,28 @@ std::string survey_text(const Survey& survey) {
   facts.add("checks", first.checked ? "bounds, alignment, uninitialised reads, races, waits, "
                                       "fences, barriers, of each"
                                     : checks_text(first));
+  const auto remarked =
+      std::ranges::find_if(survey.judged, [](const Judgement& one) { return !one.remark.empty(); });
+  if (remarked != survey.judged.end()) {
+    facts.add("remark", fmt::format("{}: {}", remarked->chosen.candidate.config.canonical(),
+                                    remarked->remark));
+  }
   std::string text = fmt::format("{} on {}\n{}", heading_text(first.request.problem),
                                  full_device_text(first.device), facts.text());
   if (faulty == 0) return text;
   Table table({{"config"}, {"verdict"}});
   const Judgement* example = nullptr;
+  bool all_disagree = faulty > 1 && faulty == survey.judged.size();
   for (const Judgement& one : survey.judged) {
     if (one.clean()) continue;
     if (example == nullptr) example = &one;
+    all_disagree = all_disagree && one.outcome == Outcome::wrong_result && !one.found;
     table.add_row({one.chosen.candidate.config.canonical(), brief(verdict_text(one))});
   }
-  return text + fmt::format("\n{}\nof {}\n  {}\n{}", table.text(),
-                            example->chosen.candidate.config.canonical(), verdict_text(*example),
+  FactSheet fault;
+  add_verdict(fault, *example, all_disagree);
+  return text + fmt::format("\n{}\nof {}\n{}{}", table.text(),
+                            example->chosen.candidate.config.canonical(), fault.text(),
                             findings_text(*example));
 }
 

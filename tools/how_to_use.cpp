@@ -121,11 +121,11 @@ std::string cpp_snippet(const ProblemCase& one, const GlobalFlags& flags) {
       typed == nullptr ? declared_snippet(*find_operation(name), one) : typed->snippet(one));
 }
 
-std::string next_steps(const ProblemCase& request, const Context& context) {
+std::string next_steps(const ProblemCase& request, const Context& context, bool is_checked) {
   const auto problem = problem_words(request);
   const auto device = context.device();
   const bool emulated = names_emulated_device(device.value);
-  std::string text = "\nuse it\n";
+  std::string text = is_checked ? "\nuse it\n" : "\nuse it once that command finds nothing\n";
   const auto add = [&](std::string_view verb, const std::string& more) {
     text += fmt::format("  {}\n", context.command(fmt::format("{} {}{}", verb, problem, more)));
   };

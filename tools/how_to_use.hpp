@@ -23,7 +23,8 @@ namespace kiln::tools {
 [[nodiscard]] std::string cpp_literal(const std::string& text);
 
 /// What to type next after tuning: show, bench, run, and the C++, each with the flags that the
-/// run was given to find its files by.
-[[nodiscard]] std::string next_steps(const ProblemCase& request, const Context& context);
+/// run was given to find its files by. `is_checked`: nothing is left to be checked before.
+[[nodiscard]] std::string next_steps(const ProblemCase& request, const Context& context,
+                                     bool is_checked = true);
 
 }  // namespace kiln::tools

@@ -31,7 +31,7 @@ std::string rule_text(std::string_view line) {
 
 }  // namespace
 
-std::string judged_by(const Operation& operation, std::string_view message) {
+std::string judged_by(const Operation& operation, std::string_view message, bool all_disagree) {
   if (!operation.is_declared() || operation.rights.empty()) return {};
   // The message names the output if there are several.
   const auto named = std::ranges::find_if(operation.rights, [&](const RightSpec& right) {
@@ -46,6 +46,7 @@ std::string judged_by(const Operation& operation, std::string_view message) {
   if (judge) {
     text += fmt::format("; {} in line {}", by_checker ? "checker" : "reference", judge->line);
   }
+  if (all_disagree) text += "; all configurations disagree with it, so check it as well";
   return text;
 }
 

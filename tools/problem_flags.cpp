@@ -75,7 +75,7 @@ void ProblemFlags::check_list(const std::string& list) const {
                 fmt::format("name the operation, e.g. {}, or a --suite", example("operation")));
   }
   if (const auto flags = given_flags(); !flags.empty()) {
-    throw Error(ErrorKind::usage, fmt::format("{}: its problems are its own; leave out {}", list,
+    throw Error(ErrorKind::usage, fmt::format("{} says which problems to take; leave out {}", list,
                                               fmt::join(flags, ", ")));
   }
 }

@@ -148,13 +148,10 @@ void add_failures(FactSheet& sheet, const TuneReport& report, const Context& con
             fmt::format("{} {}", example.key.template_name, example.key.config.canonical()));
   // What the device's checks find says nothing of the reference.
   if (example.outcome == Outcome::wrong_result && !is_check_finding(example)) {
-    const std::string judge =
-        judged_by(*find_operation(example.key.problem.operation), example.message);
     const bool all = !result.best && result.failures.size() == 1 && group->count > 1;
-    if (!judge.empty()) {
-      sheet.add("judged by",
-                judge + (all ? "; all configurations disagree with it, so check it as well" : ""));
-    }
+    const std::string judge =
+        judged_by(*find_operation(example.key.problem.operation), example.message, all);
+    if (!judge.empty()) sheet.add("judged by", judge);
   }
   sheet.add("next", failure_command(report, example, context));
 }
@@ -212,7 +209,9 @@ std::string report_text(const TuneReport& report, const Context& context) {
   text += sheet.text();
   for (const auto& reason : result.unsupported) text += fmt::format("  left out: {}\n", reason);
   const bool usable = result.best && result.best->provenance != Provenance::compiled;
-  if (usable && report.name.empty()) text += next_steps(report.request, context);
+  if (usable && report.name.empty()) {
+    text += next_steps(report.request, context, result.unchecked.empty());
+  }
   return text;
 }
 

@@ -133,6 +133,17 @@ TEST(Hints, WhatFailsIsToldWithACommandThatShowsMore) {
   EXPECT_EQ(all.exit_code, 1) << all.err;
   EXPECT_NE(all.out.find("tried     4 of 4 configurations"), std::string::npos) << all.out;
   EXPECT_NE(all.out.find("NOT correct: 2 of 4"), std::string::npos) << all.out;
+  EXPECT_NE(all.out.find("judged by  my templates/twice.cu:8: right y exact; reference in line 11"),
+            std::string::npos)
+      << all.out;
+  EXPECT_EQ(all.out.find("check it as well"), std::string::npos) << all.out;
+  const auto wrong =
+      sandbox.run(with(verify, {"--all", "--template", "twice_kernel", "--set", "good=0"}));
+  EXPECT_EQ(wrong.exit_code, 1) << wrong.err;
+  EXPECT_NE(wrong.out.find("reference in line 11; all configurations disagree with it, so check "
+                           "it as well"),
+            std::string::npos)
+      << wrong.out;
   const auto good =
       sandbox.run(with(verify, {"--sample", "9", "--template", "twice_kernel", "--set", "good=1"}));
   EXPECT_EQ(good.exit_code, 0) << good.err;

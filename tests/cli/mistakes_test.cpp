@@ -211,6 +211,8 @@ TEST(NewcomersFaults, AGridThatIsFarTooLargeIsRemarkedAndNoFaster) {
   EXPECT_EQ(verified.exit_code, 0) << verified.out;
   EXPECT_THAT(verified.out, HasSubstr("remark    252 of 256 blocks of row_sum read and write "
                                       "nothing: is the grid too large?"));
+  EXPECT_THAT(judged(sandbox, "verify", {"--all"}).out,
+              HasSubstr("remark    block_size=32: 252 of 256 blocks of row_sum"));
   sandbox.write("kernel.cu", replaced(guarded, "grid     rows", "grid     rows + 2"));
   EXPECT_THAT(judged(sandbox, "verify").out, HasSubstr("2 of 6 blocks of row_sum"));
 }

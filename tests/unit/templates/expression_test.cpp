@@ -194,10 +194,26 @@ TEST(Expression, NamesUsed) {
 }
 
 TEST(ExpressionError, ShowsPlaceLineAndCaret) {
-  EXPECT_EQ(why_refused("tile_m + tile_q"),
-            "test.cu:7:21: unknown name \"tile_q\"; did you mean \"tile_k\"?\n"
-            "  tile_m + tile_q\n"
+  EXPECT_EQ(why_refused("tile_m + tiel_k"),
+            "test.cu:7:21: unknown name \"tiel_k\"; did you mean \"tile_k\"?\n"
+            "  tile_m + tiel_k\n"
             "           ^");
+}
+
+TEST(ExpressionError, ASiblingOfANameIsNotTakenForItsTypo) {
+  NameTable names;
+  for (const auto* name : {"rows", "tile_x", "tile_h"}) names.intern(name);
+  EXPECT_THAT(error_text(ErrorKind::template_,
+                         [&] {
+                           (void)Expression::parse("tile_y", names, {"test.cu", 1, 1});
+                         }),
+              HasSubstr("unknown name \"tile_y\"; there are rows, tile_x, tile_h\n"));
+  for (int i = 0; i < 20; ++i) names.intern("a" + std::to_string(i));
+  EXPECT_THAT(error_text(ErrorKind::template_,
+                         [&] {
+                           (void)Expression::parse("tile_y", names, {"test.cu", 1, 1});
+                         }),
+              HasSubstr("did you mean \"tile_x\"?"));
 }
 
 TEST(ExpressionError, ShowsTheWholeLineWhenKnown) {

@@ -196,6 +196,18 @@ TEST(TuneReport, SaysHowManyCandidatesShareAnOutcome) {
   EXPECT_EQ(json["shared"], 45);
 }
 
+TEST(TuneReport, WhatIsLeftToCheckComesBeforeTheUse) {
+  TuneReport report;
+  report.request = problem_case({Gemm::of(DType::f16, 64, 64, 64)});
+  TuneResult& result = report.result.emplace();
+  result.best.emplace();
+  EXPECT_THAT(report_text(report, context_on("cuda:0")), HasSubstr("\nuse it\n"));
+  result.unchecked = "the budget ended first";
+  EXPECT_THAT(report_text(report, context_on("cuda:0")),
+              AllOf(HasSubstr("  next      kiln verify gemm"),
+                    HasSubstr("\nuse it once that command finds nothing\n")));
+}
+
 TEST(TuneReport, SaysWhoseOutcomeTheBestShares) {
   TuneReport report;
   report.request = problem_case({Gemm::of(DType::f16, 64, 64, 64)});
