@@ -63,6 +63,7 @@ StopSignal::~StopSignal() {
   for (std::size_t i = 0; i < kSignals.size(); ++i) {
     sigaction(kSignals[i], &previous_actions[i], nullptr);
   }
+  stop_requested = false;
 }
 
 const std::atomic<bool>& StopSignal::requested() {

@@ -15,7 +15,8 @@ class Interrupted : public std::exception {
 
 /// While it lives, SIGINT, SIGTERM and SIGHUP (unless that was ignored) set `requested()` instead
 /// of ending the program, so that a run can end cleanly and keep what it has; a second signal, a
-/// tenth of a second later or more, ends it at once with exit code 130. One at a time.
+/// tenth of a second later or more, ends it at once with exit code 130. A request ends with it. One
+/// at a time.
 class StopSignal {
  public:
   StopSignal();

@@ -19,6 +19,7 @@ TEST(StopSignalTest, EachOfTheThreeSignalsIsARequestAndNoEnd) {
     std::raise(number);
     EXPECT_TRUE(StopSignal::requested()) << number;
   }
+  EXPECT_FALSE(StopSignal::requested()) << "of a run that is over";
 }
 
 TEST(StopSignalTest, TheSameSignalTwiceAtOnceIsOneRequestAndALaterOneEndsTheProgram) {
