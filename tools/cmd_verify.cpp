@@ -252,7 +252,7 @@ std::string findings_text(const Judgement& judgement) {
   const SourceLines lines(judgement.rendered.text, judgement.rendered.template_name + ".cu");
   std::string text;
   for (const auto& finding : judgement.findings) {
-    text += fmt::format("\n{}\n  address {:#x}\n", finding.describe(), finding.address);
+    text += fmt::format("\n{}\n", finding.describe());
     text += source_text(finding, lines);
     const auto next = finding.next_step();
     if (!next.empty()) text += fmt::format("  Next: {}\n", next);
