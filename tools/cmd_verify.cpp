@@ -230,8 +230,11 @@ std::string checks_text(const Judgement& judgement) {
   if (judgement.findings.empty()) {
     return "nothing found: bounds, alignment, uninitialised reads, races, waits, fences, barriers";
   }
-  return fmt::format("{} found, each place and kind once, races by pairs of places",
-                     judgement.findings.size());
+  std::uint64_t repeats = 0;
+  for (const auto& finding : judgement.findings) repeats += finding.times - 1;
+  if (repeats == 0) return fmt::format("{} found", judgement.findings.size());
+  return fmt::format("{} found; {} more at the same line{} not listed", judgement.findings.size(),
+                     count_text(repeats), repeats == 1 ? " is" : "s are");
 }
 
 /// The lines that a finding names, of a race both.
