@@ -47,6 +47,7 @@ struct Judgement {
   DeviceInfo device;
   Chosen chosen;
   RenderedKernel rendered;
+  std::string file;  ///< of its template, as the user can open it
   Outcome outcome = Outcome::ok;
   std::string message;
   Verification verification;
@@ -105,6 +106,7 @@ class Judge {
     auto prepared = prepare_candidate(judgement.chosen.candidate, context_.catalog(), compiler(),
                                       info.limits, setup.cases, Admission::runnable, info.code);
     judgement.rendered = std::move(prepared.rendered);
+    judgement.file = context_.catalog().at(judgement.chosen.candidate.template_name).file();
     judgement.outcome = prepared.outcome;
     judgement.message = prepared.message;
     if (prepared.outcome != Outcome::ok) return;
@@ -242,7 +244,8 @@ std::string source_text(const emulated::Report& finding, const SourceLines& line
   std::string text;
   const auto add = [&](const char* before, const std::string& place) {
     const auto line = lines.at(place);
-    if (!line.empty()) text += fmt::format("  {}{} | {}\n", before, place, line);
+    if (line.empty()) return;
+    text += fmt::format("  {}{} | {}\n", before, lines.with_folder(place), line);
   };
   add("", finding.place);
   add("called at ", finding.caller);
@@ -252,7 +255,8 @@ std::string source_text(const emulated::Report& finding, const SourceLines& line
 }
 
 std::string findings_text(const Judgement& judgement) {
-  const SourceLines lines(judgement.rendered.text, judgement.rendered.template_name + ".cu");
+  const SourceLines lines(judgement.rendered.text, judgement.rendered.template_name + ".cu",
+                          judgement.file);
   std::string text;
   for (const auto& finding : judgement.findings) {
     text += fmt::format("\n{}\n", finding.describe());

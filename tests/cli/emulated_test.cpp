@@ -355,7 +355,7 @@ TEST(Verify, AFindingInAFunctionNamesItsCaller) {
   EXPECT_NE(shown.out.find("uninitialised at planted.cu:18, called at planted.cu:35, in planted"),
             std::string::npos)
       << shown.out;
-  EXPECT_NE(shown.out.find("called at planted.cu:35 | sum += 0 * neighbour("), std::string::npos)
+  EXPECT_NE(shown.out.find("called at ./planted.cu:35 | sum += 0 * neighbour("), std::string::npos)
       << shown.out;
   const auto json = nlohmann::json::parse(sandbox.run(with(on_planted("verify"), {"--json"})).out);
   ASSERT_FALSE(json["findings"].empty());
@@ -384,8 +384,8 @@ TEST(Verify, ARaceNamesTheCallersOfBothAccesses) {
       std::string::npos)
       << shown.out;
   // Both in the kernel's text, too.
-  EXPECT_NE(shown.out.find("  planted.cu:18 | of[at] = value;\n"
-                           "  called at planted.cu:37 | keep(seen, t, sum);\n"
+  EXPECT_NE(shown.out.find("  ./planted.cu:18 | of[at] = value;\n"
+                           "  called at ./planted.cu:37 | keep(seen, t, sum);\n"
                            "  Next: put __syncthreads() between the two lines"),
             std::string::npos)
       << shown.out;
