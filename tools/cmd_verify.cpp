@@ -47,6 +47,7 @@ struct Judgement {
   DeviceInfo device;
   Chosen chosen;
   RenderedKernel rendered;
+  std::string file;  ///< of its template, as the user can open it
   Outcome outcome = Outcome::ok;
   std::string message;
   Verification verification;
@@ -105,6 +106,7 @@ class Judge {
     auto prepared = prepare_candidate(judgement.chosen.candidate, context_.catalog(), compiler(),
                                       info.limits, setup.cases, Admission::runnable, info.code);
     judgement.rendered = std::move(prepared.rendered);
+    judgement.file = context_.catalog().at(judgement.chosen.candidate.template_name).file();
     judgement.outcome = prepared.outcome;
     judgement.message = prepared.message;
     if (prepared.outcome != Outcome::ok) return;
@@ -230,8 +232,11 @@ std::string checks_text(const Judgement& judgement) {
   if (judgement.findings.empty()) {
     return "nothing found: bounds, alignment, uninitialised reads, races, waits, fences, barriers";
   }
-  return fmt::format("{} found, each place and kind once, races by pairs of places",
-                     judgement.findings.size());
+  std::uint64_t repeats = 0;
+  for (const auto& finding : judgement.findings) repeats += finding.times - 1;
+  if (repeats == 0) return fmt::format("{} found", judgement.findings.size());
+  return fmt::format("{} found; {} more at the same line{} not listed", judgement.findings.size(),
+                     count_text(repeats), repeats == 1 ? " is" : "s are");
 }
 
 /// The lines that a finding names, of a race both.
@@ -239,7 +244,8 @@ std::string source_text(const emulated::Report& finding, const SourceLines& line
   std::string text;
   const auto add = [&](const char* before, const std::string& place) {
     const auto line = lines.at(place);
-    if (!line.empty()) text += fmt::format("  {}{} | {}\n", before, place, line);
+    if (line.empty()) return;
+    text += fmt::format("  {}{} | {}\n", before, lines.with_folder(place), line);
   };
   add("", finding.place);
   add("called at ", finding.caller);
@@ -249,10 +255,11 @@ std::string source_text(const emulated::Report& finding, const SourceLines& line
 }
 
 std::string findings_text(const Judgement& judgement) {
-  const SourceLines lines(judgement.rendered.text, judgement.rendered.template_name + ".cu");
+  const SourceLines lines(judgement.rendered.text, judgement.rendered.template_name + ".cu",
+                          judgement.file);
   std::string text;
   for (const auto& finding : judgement.findings) {
-    text += fmt::format("\n{}\n  address {:#x}\n", finding.describe(), finding.address);
+    text += fmt::format("\n{}\n", finding.describe());
     text += source_text(finding, lines);
     const auto next = finding.next_step();
     if (!next.empty()) text += fmt::format("  Next: {}\n", next);

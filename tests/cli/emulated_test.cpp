@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the program does with the emulated GPU, on problems that take a second.
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -15,6 +16,10 @@
 
 namespace kiln::cli {
 namespace {
+
+using ::testing::ContainsRegex;
+using ::testing::HasSubstr;
+using ::testing::Not;
 
 /// The definition of a GEMM, with a place for a fault.
 constexpr const char* kPlantable = R"(//@ template   planted
@@ -298,6 +303,10 @@ TEST(Verify, NamesARaceWithPlaceThreadAndSourceLine) {
   EXPECT_NE(text.out.find("verdict   NOT correct, found by the checks: "), std::string::npos)
       << text.out;
   EXPECT_EQ(text.out.find("crashed"), std::string::npos) << text.out;
+  EXPECT_THAT(text.out, ContainsRegex("checks    [0-9]+ found; [0-9,]+ more at the same lines are "
+                                      "not listed\n"));
+  EXPECT_THAT(text.out, ContainsRegex("byte [0-9]+ of seen, 4-byte element [0-9]+"));
+  EXPECT_THAT(text.out, Not(HasSubstr("address 0x"))) << "an offset says nothing to an author";
 
   const auto run = run_planted(sandbox, "verify", fault, {"--json"});
   EXPECT_EQ(run.exit_code, 1);
@@ -321,6 +330,7 @@ TEST(Verify, AFaultThatEndsTheLaunchIsACrash) {
   EXPECT_EQ(run.exit_code, 1) << run.out << run.err;
   EXPECT_NE(run.out.find("verdict   NOT correct, crashed: "), std::string::npos) << run.out;
   EXPECT_NE(run.out.find("out_of_bounds at planted.cu:31"), std::string::npos) << run.out;
+  EXPECT_THAT(run.out, HasSubstr("checks    1 found\n")) << "nothing is left out";
   EXPECT_NE(run.out.find("\n  Next: compare the index with the extents"), std::string::npos)
       << run.out;
 }
@@ -345,7 +355,7 @@ TEST(Verify, AFindingInAFunctionNamesItsCaller) {
   EXPECT_NE(shown.out.find("uninitialised at planted.cu:18, called at planted.cu:35, in planted"),
             std::string::npos)
       << shown.out;
-  EXPECT_NE(shown.out.find("called at planted.cu:35 | sum += 0 * neighbour("), std::string::npos)
+  EXPECT_NE(shown.out.find("called at ./planted.cu:35 | sum += 0 * neighbour("), std::string::npos)
       << shown.out;
   const auto json = nlohmann::json::parse(sandbox.run(with(on_planted("verify"), {"--json"})).out);
   ASSERT_FALSE(json["findings"].empty());
@@ -374,8 +384,8 @@ TEST(Verify, ARaceNamesTheCallersOfBothAccesses) {
       std::string::npos)
       << shown.out;
   // Both in the kernel's text, too.
-  EXPECT_NE(shown.out.find("  planted.cu:18 | of[at] = value;\n"
-                           "  called at planted.cu:37 | keep(seen, t, sum);\n"
+  EXPECT_NE(shown.out.find("  ./planted.cu:18 | of[at] = value;\n"
+                           "  called at ./planted.cu:37 | keep(seen, t, sum);\n"
                            "  Next: put __syncthreads() between the two lines"),
             std::string::npos)
       << shown.out;

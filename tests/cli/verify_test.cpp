@@ -163,7 +163,7 @@ TEST(Verify, WhatLeavesEveryResultAsItIsIsFoundWithItsLine) {
        "directly past the end of operand D"},
       {"  if (col == 0) d[args.m * args.ldd] = 0.0f;", "out_of_bounds",
        "past the end of operand D"},
-      {"  sum = fmaxf(sum, *d);", "uninitialised", "bytes into operand D"},
+      {"  sum = fmaxf(sum, *d);", "uninitialised", "of operand D of m=1 n=1 k=1, 4-byte element "},
       {"  workspace[args.m] = 1.0f;", "out_of_bounds", "directly past the end of the workspace"},
   };
   for (const auto& fault : faults) {
@@ -183,7 +183,9 @@ TEST(Verify, AWorkspaceThatNobodyWroteIsFound) {
   const auto run = verify(sandbox, "touching", touching("  sum = fmaxf(sum, workspace[row]);"), 48);
   EXPECT_EQ(run.exit_code, 1) << run.out << run.err;
   EXPECT_NE(run.out.find("uninitialised at touching.cu:29"), std::string::npos) << run.out;
-  EXPECT_NE(run.out.find("bytes into the workspace of touching"), std::string::npos) << run.out;
+  EXPECT_NE(run.out.find("of the workspace of touching block_x=32, 4-byte element "),
+            std::string::npos)
+      << run.out;
 }
 
 TEST(Verify, RequirementsThatLeaveOutEveryRaggedSizeAreAWarning) {

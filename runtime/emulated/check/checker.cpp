@@ -197,11 +197,11 @@ void Checker::check_global(Warp& warp, const Instr& instr, const WarpAccess& acc
       !allows(Allowed::uninitialised_unused)) {
     for (int i = 0; i < access.bytes; ++i) {
       if (at->is_written(address + static_cast<std::uint64_t>(i))) continue;
-      warp.report(
-          instr, lanes, Finding::uninitialised,
-          fmt::format("reads uninitialised global memory, {} bytes into {}",
-                      address - at->address + static_cast<std::uint64_t>(i), at->describe()),
-          address);
+      warp.report(instr, lanes, Finding::uninitialised,
+                  fmt::format("reads uninitialised global memory ({})",
+                              at->place_text(address + static_cast<std::uint64_t>(i),
+                                             access.element_bytes)),
+                  address);
       break;
     }
   }
@@ -241,9 +241,10 @@ void Checker::check_global(Warp& warp, const Instr& instr, const WarpAccess& acc
   }
   warp.report_race(
       instr, lanes, {conflict.instruction, reach},
-      fmt::format("{} global memory that {} {} at {}, and nothing orders the two",
+      fmt::format("{} global memory that {} {} at {}, and nothing orders the two ({})",
                   touch.writes ? "writes" : "reads", other, conflict.wrote ? "writes" : "reads",
-                  warp.program().site_of(conflict.instruction)),
+                  warp.program().site_of(conflict.instruction),
+                  at->place_text(address, access.element_bytes)),
       address);
 }
 

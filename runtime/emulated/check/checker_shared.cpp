@@ -15,11 +15,9 @@
 namespace kiln::emulated {
 namespace {
 
-/// " (offset 512, in parts)"
-std::string offset_text(const Program& program, std::uint32_t offset) {
-  const SharedVariable* const variable = program.shared_variable_at(offset);
-  return variable == nullptr ? fmt::format(" (offset {})", offset)
-                             : fmt::format(" (offset {}, in {})", offset, variable->name);
+/// 0: nobody knows.
+int element_bytes_of(const WarpAccess* access) {
+  return access == nullptr ? 0 : access->element_bytes;
 }
 
 }  // namespace
@@ -35,12 +33,12 @@ bool Checker::leaves_variable(const Toucher& by, std::uint32_t offset, int bytes
   const SharedVariable* const other = program.shared_variable_at(offset);
   by.warp->report(
       *by.instr, by.lanes, Finding::out_of_bounds,
-      fmt::format("{} {} bytes at byte {} of {}, which has {}; they are {} (offset {})",
-                  by.writes ? "writes" : "reads", bytes, from, variable.name, variable.bytes,
+      fmt::format("{} {} bytes at {}, which has {} bytes; they are {}",
+                  by.writes ? "writes" : "reads", bytes,
+                  place_within(variable.name, from, element_bytes_of(by.access)), variable.bytes,
                   other == nullptr     ? "no static variable's"
                   : other == &variable ? "partly another's"
-                                       : other->name + "'s",
-                  offset),
+                                       : other->name + "'s"),
       offset);
   return true;
 }
@@ -51,7 +49,9 @@ void Checker::touch(const Toucher& by, std::size_t block, std::uint32_t offset,
   cells_[block].visit(readers_, offset, bytes, [&](ShadowCell& cell, std::uint32_t at) {
     if (!complained) {
       if (auto fault = fault_of(by, cell)) {
-        std::string text = fault->text + offset_text(*cluster_->launch().program, at);
+        std::string text =
+            fmt::format("{} ({})", fault->text,
+                        cluster_->launch().program->shared_text(at, element_bytes_of(by.access)));
         if (fault->finding == Finding::race) {
           by.warp->report_race(*by.instr, fault->lanes, fault->rival, std::move(text), at);
         } else {

@@ -148,11 +148,17 @@ bool GlobalShadow::access(const BlockState& state, const Touch& touch, const Thr
 }
 
 void GlobalShadow::count_busy(const std::array<std::uint32_t, 3>& place) {
-  const std::scoped_lock lock(busy_mutex_);
-  ++busy_.blocks;
+  busy_blocks_.fetch_add(1, std::memory_order_relaxed);
   for (std::size_t i = 0; i < place.size(); ++i) {
-    busy_.end[i] = std::max(busy_.end[i], place[i] + 1);
+    std::uint32_t end = busy_end_[i].load(std::memory_order_relaxed);
+    while (end <= place[i] &&
+           !busy_end_[i].compare_exchange_weak(end, place[i] + 1, std::memory_order_relaxed)) {
+    }
   }
+}
+
+GlobalShadow::Busy GlobalShadow::busy() const {
+  return {busy_blocks_.load(), {busy_end_[0].load(), busy_end_[1].load(), busy_end_[2].load()}};
 }
 
 void GlobalShadow::fence(BlockState& state) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
@@ -94,14 +95,14 @@ class GlobalShadow {
   /// Notes an access; true and the conflict if an unordered access of another thread was there.
   [[nodiscard]] bool access(const BlockState& state, const Touch& touch, const ThreadOrder& order,
                             Conflict& conflict);
-  /// A block that accessed memory which the kernel got has ended.
+  /// A block that accessed memory which the kernel got has ended. Thread-safe.
   void count_busy(const std::array<std::uint32_t, 3>& place);
   struct Busy {
     std::uint64_t blocks = 0;
     std::array<std::uint32_t, 3> end{};  ///< in each dimension, behind the last of them
   };
   /// Once the launch is over.
-  [[nodiscard]] const Busy& busy() const { return busy_; }
+  [[nodiscard]] Busy busy() const;
   static void fence(BlockState& state);
   /// A synchronising access at an address: takes what others published there (acquire), publishes
   /// what the block had done before its last fence (release), or both.
@@ -161,8 +162,8 @@ class GlobalShadow {
   std::array<Shard, 64> shards_;
   std::mutex objects_mutex_;
   std::unordered_map<std::uint64_t, Clocks> objects_;
-  std::mutex busy_mutex_;
-  Busy busy_;
+  std::atomic<std::uint64_t> busy_blocks_ = 0;
+  std::array<std::atomic<std::uint32_t>, 3> busy_end_{};
 };
 
 }  // namespace kiln::emulated

@@ -45,6 +45,7 @@ struct WarpAccess {
   ptx::Space space = ptx::Space::generic;
   AccessKind kind = AccessKind::load;
   int bytes = 0;              ///< per lane
+  int element_bytes = 0;      ///< of one element of a lane's vector; 0: nobody knows
   int alignment = 0;          ///< that addresses need; 0: `bytes`
   LaneMask lanes = 0;         ///< that take part
   bool in_cluster = false;    ///< addresses of `space` shared may be of other blocks

@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
+#include <string>
 #include <unordered_set>
 #include <utility>
 
@@ -88,6 +90,17 @@ const SharedVariable* Program::shared_variable_at(std::uint32_t offset) const {
   return at == shared_variables.end() ? nullptr : &*at;
 }
 
+std::string Program::shared_text(std::uint32_t offset, int element_bytes) const {
+  if (const SharedVariable* const variable = shared_variable_at(offset)) {
+    if (std::cmp_equal(variable->bytes, element_bytes)) return variable->name;
+    return place_within(variable->name, offset - variable->begin, element_bytes);
+  }
+  if (offset < static_smem_bytes || dynamic_shared_name.empty()) {
+    return fmt::format("offset {}", offset);
+  }
+  return place_within(dynamic_shared_name, offset - static_smem_bytes, element_bytes);
+}
+
 std::shared_ptr<const Program> decode(const ptx::Module& module, const std::string& entry,
                                       const SymbolAddress& address_of) {
   const ptx::Function* function = module.find(entry);
@@ -169,6 +182,7 @@ std::uint32_t FunctionDecoder::append(Pool& pool, const ptx::Variable& variable)
 void FunctionDecoder::place_shared(const ptx::Function& entry) {
   Pool pool{"of shared memory", kMostShared, kSharedBase};
   std::int64_t dynamic_alignment = 16;
+  std::set<std::string> dynamic_names;
   std::vector<const ptx::Function*> functions{&entry};
   std::unordered_set<const ptx::Function*> found{&entry};
   for (std::size_t i = 0; i < functions.size(); ++i) {
@@ -178,6 +192,7 @@ void FunctionDecoder::place_shared(const ptx::Function& entry) {
       if (variable.space != ptx::Space::shared) continue;
       if (variable.external) {
         dynamic_alignment = std::max(dynamic_alignment, variable.alignment);
+        dynamic_names.insert(plain_variable_name(variable.name));
         continue;
       }
       const auto [at, fresh] = shared_.try_emplace(key_of(*function, k), 0);
@@ -196,6 +211,7 @@ void FunctionDecoder::place_shared(const ptx::Function& entry) {
   }
   const std::int64_t end = align_up(pool.begin + pool.used, dynamic_alignment);
   program_->static_smem_bytes = static_cast<std::uint32_t>(end - pool.begin);
+  if (dynamic_names.size() == 1) program_->dynamic_shared_name = *dynamic_names.begin();
 }
 
 void FunctionDecoder::open_frame(Frame& frame) {

@@ -109,8 +109,11 @@ struct Program {
   int registers = 0;                  ///< per thread after assembling; 0: nobody noted them
   std::uint32_t static_smem_bytes = 0;
   std::vector<SharedVariable> shared_variables;  ///< in the order of their offsets
-  /// Of each instruction, which of these its first address is computed from, as its index + 1. 0:
-  /// none, several, or nobody knows. Empty if there are fewer than two.
+  /// That of the kernel's `extern __shared__` array, which begins behind the static ones; "" if it
+  /// has none, or several, which share their bytes.
+  std::string dynamic_shared_name;
+  /// Of each instruction, which of the static ones its first address is computed from, as its index
+  /// + 1. 0: none, several, or nobody knows. Empty if there are fewer than two.
   std::vector<std::uint32_t> address_bases;
   std::uint32_t local_bytes = 0;  ///< per thread
   std::array<int, 3> max_threads{0, 0, 0};
@@ -127,6 +130,9 @@ struct Program {
   [[nodiscard]] std::string site_of(std::uint32_t index) const;
   /// The static variable that holds a byte of shared memory; null if none does.
   [[nodiscard]] const SharedVariable* shared_variable_at(std::uint32_t offset) const;
+  /// A byte of shared memory, for people: place_within() its array, just the name of a variable
+  /// that is one element, or "offset 1080" if no array is known.
+  [[nodiscard]] std::string shared_text(std::uint32_t offset, int element_bytes) const;
 };
 
 }  // namespace kiln::emulated

@@ -75,6 +75,12 @@ std::string plain_variable_name(const std::string& symbol) {
   return symbol;
 }
 
+std::string place_within(std::string_view array, std::int64_t offset, int element_bytes) {
+  const std::string text = fmt::format("byte {} of {}", offset, array);
+  if (element_bytes <= 1 || offset % element_bytes != 0) return text;
+  return fmt::format("{}, {}-byte element {}", text, element_bytes, offset / element_bytes);
+}
+
 std::string_view name_of(Finding finding) {
   switch (finding) {
     case Finding::out_of_bounds:

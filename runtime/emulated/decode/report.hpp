@@ -35,6 +35,11 @@ enum class Finding : std::uint8_t {
 /// local to a function, is parts. Other names are given back.
 [[nodiscard]] std::string plain_variable_name(const std::string& symbol);
 
+/// "byte 1080 of tile, 4-byte element 270": PTX knows arrays as bytes, so what an element is, the
+/// access says; 0 or 1: it does not, or elements are bytes.
+[[nodiscard]] std::string place_within(std::string_view array, std::int64_t offset,
+                                       int element_bytes);
+
 /// What holds both threads of a race: which synchronisation can order them.
 enum class Reach : std::uint8_t { none, warp, block, cluster, grid };
 

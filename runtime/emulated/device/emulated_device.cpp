@@ -451,7 +451,7 @@ DeviceStatus EmulatedDevice::launch_or_throw(const LaunchRequest& request) {
 
 void EmulatedDevice::note_use(const std::string& kernel, const LaunchGeometry& geometry,
                               const emulated::GlobalShadow& shadow) {
-  const emulated::GlobalShadow::Busy& busy = shadow.busy();
+  const emulated::GlobalShadow::Busy busy = shadow.busy();
   const std::uint64_t blocks =
       std::uint64_t{geometry.grid[0]} * geometry.grid[1] * geometry.grid[2];
   auto known = std::ranges::find(block_use_, kernel, &BlockUse::kernel);

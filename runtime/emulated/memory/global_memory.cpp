@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "kiln/error.hpp"
+#include "runtime/emulated/decode/report.hpp"
 
 namespace kiln::emulated {
 namespace {
@@ -47,6 +48,11 @@ std::string Allocation::describe() const {
   if (!name.empty()) return fmt::format("variable '{}' of {} bytes", name, bytes);
   if (purpose.empty()) return fmt::format("an allocation of {} bytes", bytes);
   return fmt::format("{} ({} bytes)", purpose, bytes);
+}
+
+std::string Allocation::place_text(std::uint64_t at, int element_bytes) const {
+  const std::string array = name.empty() && !purpose.empty() ? purpose : describe();
+  return place_within(array, static_cast<std::int64_t>(at - address), element_bytes);
 }
 
 void Allocation::fill(std::uint64_t at, std::uint8_t value, std::int64_t length) const {

@@ -39,6 +39,8 @@ struct Allocation {
 
   /// "an allocation of 64 bytes", or the purpose and the size.
   [[nodiscard]] std::string describe() const;
+  /// place_within() it, of an address that it holds.
+  [[nodiscard]] std::string place_text(std::uint64_t at, int element_bytes) const;
   [[nodiscard]] bool holds(std::uint64_t at, std::int64_t length) const {
     return at >= address && length <= bytes &&
            at - address <= static_cast<std::uint64_t>(bytes - length);

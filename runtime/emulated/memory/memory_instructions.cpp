@@ -81,6 +81,7 @@ void fill_access(Warp& warp, const Instr& instr, LaneMask active, AccessKind kin
   access.in_cluster = detail.in_cluster;
   access.kind = kind;
   access.bytes = detail.element.memory_bytes * static_cast<int>(instr.count);
+  access.element_bytes = detail.element.memory_bytes;
   access.lanes = active;
   access.synchronises = detail.ordering.synchronises;
   access.is_volatile = detail.ordering.is_volatile;
@@ -339,6 +340,7 @@ void begin_atomic(Warp& warp, const Instr& instr, LaneMask active, const AtomicD
   access.in_cluster = detail.in_cluster;
   access.kind = detail.only_writes ? AccessKind::store : AccessKind::atomic;
   access.bytes = detail.bytes * static_cast<int>(detail.elements);
+  access.element_bytes = detail.bytes;
   access.lanes = active;
   access.synchronises = true;
   fill_addresses(warp, instr, active, access.address);

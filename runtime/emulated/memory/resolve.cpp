@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include <optional>
+#include <string>
 #include <string_view>
 
 #include "runtime/emulated/engine/cluster.hpp"
@@ -55,6 +57,34 @@ SharedPlace shared_place(std::uint64_t address, std::uint32_t own_rank) {
             address);
 }
 
+/// Where an access of a lane lies that is not aligned: in which array, if that is known.
+std::string misaligned_place(Warp& warp, const WarpAccess& access, std::uint64_t address) {
+  const bool in_shared =
+      access.space == ptx::Space::shared ||
+      (access.space == ptx::Space::generic && (address & kWindowMask) == kSharedWindow);
+  const SharedPlace at = shared_place(address & ~kWindowMask, warp.block().rank());
+  if (in_shared && at.offset >= kSharedBase) {
+    return warp.program().shared_text(at.offset - kSharedBase, access.element_bytes);
+  }
+  const bool in_global = access.space == ptx::Space::global || access.space == ptx::Space::generic;
+  const Allocation* const hit = in_global ? warp.block().launch().memory->find(address) : nullptr;
+  return hit == nullptr ? fmt::format("{:#x}", address)
+                        : hit->place_text(address, access.element_bytes);
+}
+
+/// The array in shared memory that an access was meant for: the one that its address is computed
+/// from, or the only one that there is.
+std::optional<SharedVariable> meant_array(const Program& program, const Instr& instr,
+                                          std::uint32_t dynamic_bytes) {
+  const auto& variables = program.shared_variables;
+  const std::uint32_t base = program.address_bases.empty() ? 0 : program.address_bases[instr.index];
+  if (base != 0) return variables[base - 1];
+  const bool has_dynamic = dynamic_bytes > 0 || !program.dynamic_shared_name.empty();
+  if (variables.size() == 1 && !has_dynamic) return variables.front();
+  if (!variables.empty() || program.dynamic_shared_name.empty()) return std::nullopt;
+  return SharedVariable{program.dynamic_shared_name, 0, dynamic_bytes};
+}
+
 void resolve_lane(Warp& warp, const Instr& instr, WarpAccess& access, int lane) {
   const std::uint64_t address = access.address[lane];
   const auto bytes = static_cast<std::uint64_t>(access.bytes);
@@ -62,10 +92,11 @@ void resolve_lane(Warp& warp, const Instr& instr, WarpAccess& access, int lane) 
   const std::uint64_t alignment =
       access.alignment != 0 ? static_cast<std::uint64_t>(access.alignment) : bytes;
   if (address % alignment != 0) {
-    warp.fail(instr, bit, Finding::misaligned,
-              fmt::format("{} {} bytes at {:#x}, which is no multiple of {}", verb_of(access.kind),
-                          bytes, address, alignment),
-              address);
+    warp.fail(
+        instr, bit, Finding::misaligned,
+        fmt::format("{} {} bytes at {}, whose address is no multiple of {}", verb_of(access.kind),
+                    bytes, misaligned_place(warp, access, address), alignment),
+        address);
   }
   ptx::Space space = access.space;
   std::uint64_t within = address;
@@ -101,6 +132,18 @@ void resolve_lane(Warp& warp, const Instr& instr, WarpAccess& access, int lane) 
       Block& owner = *blocks[at.rank];
       if (!owner.shared_holds(at.offset, bytes)) {
         within = std::uint64_t{at.offset} - kSharedBase;
+        // A null pointer was meant for none.
+        const std::uint32_t dynamic_bytes = warp.block().launch().dynamic_smem_bytes;
+        const auto array =
+            at.offset == 0 ? std::nullopt : meant_array(warp.program(), instr, dynamic_bytes);
+        if (array) {
+          const auto from = static_cast<std::int64_t>(within) - std::int64_t{array->begin};
+          warp.fail(
+              instr, bit, Finding::out_of_bounds,
+              fmt::format("{} {} bytes at {}, which has {} bytes", verb_of(access.kind), bytes,
+                          place_within(array->name, from, access.element_bytes), array->bytes),
+              address);
+        }
         outside("offset", "shared memory", owner.shared_bytes());
       }
       access.host[lane] = owner.shared(at.offset);

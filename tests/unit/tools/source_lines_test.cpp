@@ -31,6 +31,23 @@ TEST(SourceLines, FollowLineDirectives) {
   EXPECT_EQ(lines.at("PTX line 12"), "");
 }
 
+TEST(SourceLines, SayWhereToOpenAPlace) {
+  const SourceLines lines(
+      "#line 1 \"lib/tile.cuh\"\n"
+      "one\n"
+      "#line 1 \"kernel.cu\"\n"
+      "one\n"
+      "#line 1 \"a/twice.cuh\"\n"
+      "#line 1 \"b/twice.cuh\"\n",
+      "own.cu", "mine/kernel.cu");
+  EXPECT_EQ(lines.with_folder("kernel.cu:7"), "mine/kernel.cu:7");
+  EXPECT_EQ(lines.with_folder("tile.cuh:7"), "lib/tile.cuh:7");
+  EXPECT_EQ(lines.with_folder("other.cuh:7"), "other.cuh:7");
+  EXPECT_EQ(lines.with_folder("twice.cuh:7"), "twice.cuh:7");
+  EXPECT_EQ(lines.with_folder("PTX line 12"), "PTX line 12");
+  EXPECT_EQ(lines.at("tile.cuh:1"), "one") << "places have names without folders";
+}
+
 TEST(SourceLines, FindTheLinesOfARenderedKernel) {
   const Catalog& catalog = Catalog::builtin();
   const KernelTemplate& naive = catalog.at("gemm_naive");

@@ -6,6 +6,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <set>
 #include <string>
 #include <vector>
@@ -130,6 +132,51 @@ TEST_F(DeclaredCheckerTest, WhatIsWrongIsCountedAndShown) {
                AllOf(HasSubstr("rows=7 cols=33 (normal data): element 5: 35, which "
                                "greatest_checker refuses; 2 elements wrong")),
                "greatest_first");
+}
+
+TEST_F(DeclaredCheckerTest, ComplexElementThatIsRefusedIsShownWithBothParts) {
+  constexpr std::string_view kTurned = R"(//@ operation  turned
+//@ purpose    Numbers of any argument and the same modulus
+//@ size       n 1..4096
+//@ type       x f64
+//@ type       y cf64
+//@ operand    x in: n; fill integers 1 2
+//@ operand    y out: n
+//@ right      y checker
+//@ ragged     n=7
+//@ flops      n
+//@ checker    turned_checker
+//@   grid     1
+//@   block    1
+//@   args     x, y, n, wrong, first_wrong
+
+void turned_checker();
+)";
+  using Complex = std::array<double, 2>;
+  register_typed<const double*, const Complex*, int, Count*, Count*>(
+      device_, "turned_checker",
+      [](const FakeLaunch&, const double* x, const Complex* y, int n, Count* wrong,
+         Count* first_wrong) {
+        for (int i = 0; i < n; ++i) {
+          if (std::hypot(y[i][0], y[i][1]) == std::abs(x[i])) continue;
+          ++*wrong;
+          *first_wrong = std::min(*first_wrong, static_cast<Count>(i));
+        }
+      });
+  const auto plant = [&](const std::string& name, int from) {
+    register_typed<const double*, Complex*, int>(
+        device_, name, [from](const FakeLaunch&, const double* x, Complex* y, int n) {
+          for (int i = 0; i < n; ++i) y[i] = i < from ? Complex{0, x[i]} : Complex{i + 30.0, -4};
+        });
+  };
+  plant("turned_right", 4096);
+  plant("turned_partly", 5);
+  prepare(kTurned, {{"n", 20}});
+  expect_right("turned_right");
+  expect_found("turned_partly",
+               HasSubstr("n=7 (normal data): element 5: (35, -4), which turned_checker refuses; 2 "
+                         "elements wrong"),
+               "turned_right");
 }
 
 TEST_F(DeclaredCheckerTest, WhatWasThereBeforeIsKnown) {

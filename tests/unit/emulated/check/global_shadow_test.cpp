@@ -11,6 +11,8 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <thread>
+#include <vector>
 
 namespace kiln::emulated {
 namespace {
@@ -210,6 +212,22 @@ TEST(GlobalShadow, BlocksThatMetKnowOfEachOtherAndOfNoOther) {
       GlobalShadow::fence(state);
     }
   }
+}
+
+TEST(GlobalShadow, CountsBusyBlocksOfSeveralHostThreads) {
+  GlobalShadow shadow;
+  constexpr std::uint32_t kThreads = 4;
+  constexpr std::uint32_t kEach = 50'000;
+  std::vector<std::thread> threads;
+  for (std::uint32_t thread = 0; thread < kThreads; ++thread) {
+    threads.emplace_back([&shadow, thread] {
+      for (std::uint32_t i = 0; i < kEach; ++i) shadow.count_busy({i, thread, kEach - i});
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  const GlobalShadow::Busy busy = shadow.busy();
+  EXPECT_EQ(busy.blocks, std::uint64_t{kThreads} * kEach);
+  EXPECT_EQ(busy.end, (std::array<std::uint32_t, 3>{kEach, kThreads, kEach + 1}));
 }
 
 }  // namespace

@@ -53,7 +53,8 @@ TEST(AddressBases, AnOverflowIsNamed) {
   ASSERT_EQ(result.reports.size(), 1U);
   EXPECT_EQ(result.reports.front().times, 1U) << "that of the last lane";
   EXPECT_THAT(result.reports.front().text,
-              HasSubstr("reads 4 bytes at byte 128 of first, which has 128; they are second's"));
+              HasSubstr("reads 4 bytes at byte 128 of first, 4-byte element 32, which has 128 "
+                        "bytes; they are second's"));
   EXPECT_EQ(findings(with_arrays("st.shared.u32 [%r6+-4], %r1;")), kOutside);
   EXPECT_EQ(findings(with_arrays("ld.shared.u32 %r7, [_ZZ1kE5first+128];")), kOutside);
 }
@@ -102,7 +103,7 @@ TEST(AddressBases, RacesNameTheArray) {
       "ld.shared.u32 %r8, [%r7];");
   EXPECT_EQ(findings(result), std::vector<Finding>{Finding::race});
   ASSERT_EQ(result.reports.size(), 1U);
-  EXPECT_THAT(result.reports.front().text, HasSubstr("(offset 132, in second)"));
+  EXPECT_THAT(result.reports.front().text, HasSubstr("(byte 4 of second, 4-byte element 1)"));
 }
 
 TEST(AddressBases, PlainNamesOfVariables) {

@@ -336,5 +336,55 @@ TEST(EmulatedDevice, MemoryShowsWhatNobodyWroteUnlessItIsSparse) {
   }
 }
 
+// The checker compares a store with what memory holds. While another host thread has announced its
+// store and not yet made it, that is the old value: equal stores would be reported now and then.
+TEST(EmulatedDevice, StoresOfOneValueMayRaceHoweverManyHostThreadsThereAre) {
+  EmulatedDevice device("h200", EmulationOptions{.checks = true, .host_threads = 8});
+  // In turns half the blocks are slow, so that the others overtake them again and again.
+  const std::string text = emulated::test::kernel_text(R"(
+    .reg .pred %p<2>; .reg .b32 %r<8>; .reg .b64 %rd<4>;
+    ld.param.u64 %rd1, [p0];
+    mov.u32 %r1, %tid.x;
+    mul.wide.u32 %rd2, %r1, 4;
+    add.s64 %rd1, %rd1, %rd2;
+    mov.u32 %r2, 0;
+    mov.u32 %r3, 1;
+  AGAIN:
+    st.global.u32 [%rd1], %r3;
+    shr.u32 %r4, %r2, 4;
+    mov.u32 %r5, %ctaid.x;
+    xor.b32 %r4, %r4, %r5;
+    and.b32 %r4, %r4, 1;
+    mul.lo.u32 %r4, %r4, 40;
+  LATER:
+    setp.eq.u32 %p1, %r4, 0;
+    @%p1 bra NEXT;
+    sub.u32 %r4, %r4, 1;
+    bra LATER;
+  NEXT:
+    add.s64 %rd1, %rd1, 128;
+    add.u32 %r2, %r2, 1;
+    setp.lt.u32 %p1, %r2, 1024;
+    @%p1 bra AGAIN;
+    ret;)",
+                                                       1);
+  DeviceStatus status;
+  const auto module = device.load(std::as_bytes(std::span(text)), {"k"}, status);
+  ASSERT_TRUE(status.ok()) << status.message;
+  const DevicePtr words = device.allocate(1024 * 128);
+  LaunchRequest request;
+  request.function = module->functions().front();
+  request.arguments = &words;
+  request.argument_bytes = sizeof(words);
+  request.geometry.grid = {8, 1, 1};
+  request.geometry.block = {32, 1, 1};
+  request.geometry.allowed = static_cast<std::uint8_t>(Allowed::race_same_value);
+  for (int launch = 0; launch < 40; ++launch) {
+    device.fill(words, 0, 1024 * 128);
+    status = device.launch(request, nullptr);
+    ASSERT_TRUE(status.ok()) << launch << ": " << status.message;
+  }
+}
+
 }  // namespace
 }  // namespace kiln
