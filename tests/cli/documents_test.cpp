@@ -18,16 +18,6 @@
 namespace kiln::cli {
 namespace {
 
-/// What is not run, and why. Each must still stand on its page.
-struct Skipped {
-  const char* command;
-  const char* reason;
-};
-const std::vector<Skipped> kSkipped{
-    {"kiln bench --suite examples/gemm_suite.txt --against cublaslt --tune 20s",
-     "measures 38 problems on a GPU"},
-};
-
 std::string page_text(const std::string& page) {
   std::ifstream in(std::string(KILN_SOURCE_DIR) + "/" + page, std::ios::binary);
   EXPECT_TRUE(in) << page;
@@ -66,11 +56,6 @@ std::vector<std::string> commands_of(const std::string& page) {
     if (std::smatch match; std::regex_match(line, match, typed)) commands.push_back(line);
   }
   return commands;
-}
-
-bool is_skipped(const std::string& command) {
-  return std::any_of(kSkipped.begin(), kSkipped.end(),
-                     [&](const Skipped& skipped) { return command == skipped.command; });
 }
 
 /// The command with large sizes made small, and with a budget of one candidate.
@@ -112,7 +97,6 @@ TEST_P(Documents, CommandsWorkAsWritten) {
       settings += command + "; ";
       continue;
     }
-    if (is_skipped(command)) continue;
     const std::string line = made_quick(command);
     const auto run = sandbox.shell(settings + line);
     EXPECT_EQ(run.exit_code, 0) << GetParam() << ": " << line << "\n" << run.out << run.err;
@@ -137,16 +121,6 @@ TEST(DocumentPages, NoPageWithCommandsIsLeftOut) {
     if (page == "docs/cli.md" || page == "docs/writing-templates.md") continue;
     if (entry.path().extension() != ".md") continue;
     EXPECT_TRUE(commands_of(page).empty()) << page << " belongs to the pages above";
-  }
-}
-
-TEST(DocumentPages, WhatIsSkippedStandsThere) {
-  std::vector<std::string> all;
-  for (const char* page : {"README.md", "docs/cli.md", "docs/writing-templates.md"}) {
-    for (auto& command : commands_of(page)) all.push_back(std::move(command));
-  }
-  for (const auto& [command, reason] : kSkipped) {
-    EXPECT_NE(std::find(all.begin(), all.end(), command), all.end()) << command << ": " << reason;
   }
 }
 

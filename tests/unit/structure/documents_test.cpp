@@ -112,20 +112,6 @@ TEST(Documents, ManualAndPagesNameNoFlagThatIsNotThere) {
   }
 }
 
-TEST(Documents, TheSuiteOfTheResultsHasAsManyLinesAsTheySay) {
-  std::ifstream file(kRoot / "examples/gemm_suite.txt");
-  const std::regex problem("[a-z0-9_]+ +[a-z0-9]+ +[0-9]+ +[0-9]+ +[0-9]+ +[nt][nt]");
-  int problems = 0;
-  for (std::string line; std::getline(file, line);) {
-    if (line.starts_with("#")) continue;
-    EXPECT_TRUE(std::regex_match(line, problem)) << line;
-    ++problems;
-  }
-  EXPECT_NE(text_of(kRoot / "README.md").find(fmt::format("All {} problems", problems)),
-            std::string::npos)
-      << problems;
-}
-
 /// Names of all tests, and of their suites followed by a star.
 Words names_of_tests() {
   const std::regex test(
