@@ -21,13 +21,13 @@ using test::kernel_text;
 using test::PtxRunner;
 using ::testing::HasSubstr;
 
-constexpr std::string_view kRegisters =
+constexpr std::string_view kDeclarations =
     ".reg .pred %p<4>; .reg .b32 %r<16>; .reg .b64 %rd<16>; ld.param.u64 %rd1, [p0];\n";
 
 /// Runs one thread; the words that it writes to p0.
 std::vector<std::uint32_t> words_of(const std::string& body, std::string_view before = "",
                                     std::size_t count = 1) {
-  PtxRunner run(kernel_text(std::string(kRegisters) + body, 1, before));
+  PtxRunner run(kernel_text(std::string(kDeclarations) + body, 1, before));
   const auto out = run.fresh_buffer(count * 4);
   run.launch_clean({1, 1, 1}, {1, 1, 1}, out);
   return run.read<std::uint32_t>(out, count);
@@ -37,7 +37,7 @@ std::vector<std::uint32_t> words_of(const std::string& body, std::string_view be
 std::string module_refusal(const std::string& body, std::string_view before = "") {
   GlobalMemory memory(std::int64_t{1} << 26);
   try {
-    const EmulatedModule module(kernel_text(std::string(kRegisters) + body, 1, before), {"k"},
+    const EmulatedModule module(kernel_text(std::string(kDeclarations) + body, 1, before), {"k"},
                                 memory);
   } catch (const Error& error) {
     return error.what();
@@ -49,7 +49,7 @@ TEST(Decoder, ParametersOfAKernelCannotBeWritten) {
   for (const std::string body :
        {"st.param.b32 [p0], 1;", "mov.u64 %rd2, p0; cvta.param.u64 %rd2, %rd2; st.u32 [%rd2], 1;",
         "mov.u64 %rd2, p0; cvta.param.u64 %rd2, %rd2; atom.add.u32 %r1, [%rd2], 1;"}) {
-    PtxRunner run(kernel_text(std::string(kRegisters) + body + "ret;", 1));
+    PtxRunner run(kernel_text(std::string(kDeclarations) + body + "ret;", 1));
     const auto result = run.launch({1, 1, 1}, {1, 1, 1}, run.fresh_buffer(4));
     ASSERT_EQ(findings(result), std::vector<Finding>{Finding::out_of_bounds}) << body;
     EXPECT_THAT(result.fault->text, HasSubstr("a kernel parameter"));
