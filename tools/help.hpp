@@ -8,9 +8,14 @@
 
 namespace kiln::tools {
 
+enum class HelpDetail {
+  screen,  ///< --help: what most people need, on one screen
+  all      ///< --help-all
+};
+
 /// `kiln --help`, 80 columns wide.
-[[nodiscard]] std::string help_text(const Manual& manual);
+[[nodiscard]] std::string help_text(const Manual& manual, HelpDetail detail);
 /// `kiln VERB --help`.
-[[nodiscard]] std::string help_text(const VerbText& verb);
+[[nodiscard]] std::string help_text(const VerbText& verb, HelpDetail detail);
 
 }  // namespace kiln::tools

@@ -42,7 +42,7 @@ VerbText text_of(const Verb& verb, const CLI::App& parser) {
   for (const std::string& title : parser.get_groups()) {
     auto flags = texts_of(parser, [&](const CLI::Option* option) {
       return option->nonpositional() && option != parser.get_help_ptr() &&
-             option->get_group() == title;
+             option != parser.get_help_all_ptr() && option->get_group() == title;
     });
     if (flags.empty()) continue;
     text.groups.push_back({title == "Options" ? std::string(kOwnFlags) : title, std::move(flags)});
@@ -110,6 +110,11 @@ std::vector<const ValueKind*> kinds_with_words(const std::vector<const OptionTex
     if (used) kinds.push_back(&kind);
   }
   return kinds;
+}
+
+std::string first_clause(std::string_view text) {
+  for (const std::string_view end : {" (", "; "}) text = text.substr(0, text.find(end));
+  return std::string(text);
 }
 
 std::string enumeration(const std::vector<std::string>& words, std::string_view before_last) {

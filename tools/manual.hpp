@@ -64,6 +64,9 @@ inline constexpr std::string_view kOwnFlags = "Flags";
 [[nodiscard]] std::vector<const ValueKind*> kinds_with_words(
     const std::vector<const OptionText*>& options);
 
+/// What a shell shows beside a flag: its text up to the first semicolon or parenthesis.
+[[nodiscard]] std::string first_clause(std::string_view text);
+
 /// "a, b and c", or with another word before the last.
 [[nodiscard]] std::string enumeration(const std::vector<std::string>& words,
                                       std::string_view before_last);

@@ -53,34 +53,34 @@ const std::vector<Verb>& verbs() {
        "choose.",
        examples("bench"), add_bench},
       {"run", kMeasuring, kAnyDevice,
-       "Get a kernel as an application does, run it on random data and check the result", "",
-       examples("run"), add_run},
-      {"templates", kKernels, kNoDevice,
-       "List the templates, or describe one with its tunables and requirements",
-       "For a problem it also counts the valid configurations and names the default.",
+       "Get a kernel as an application does, run it and check the result", "", examples("run"),
+       add_run},
+      {"templates", kKernels, kNoDevice, "List the templates, or describe one",
+       "The description has tunables and requirements. For a problem it also counts the valid "
+       "configurations and names the default.",
        examples("templates"), add_templates},
-      {"operations", kKernels, kNoDevice,
-       "List the operations, or describe one: what its problems consist of and what they cost", "",
+      {"operations", kKernels, kNoDevice, "List the operations, or describe one",
+       "The description says what a problem consists of, and what it costs.",
        examples("operations"), add_operations},
-      {"adopt", kKernels, kNoDevice,
-       "Write the front matter that a kernel of your own needs, as far as its source tells it",
-       "It is two files: the operation that the kernel computes, and the kernel as a template, "
-       "unchanged. FILL_IN stands for what the source does not tell, CHECK before a guess. No "
-       "file that is there is overwritten.",
+      {"adopt", kKernels, kNoDevice, "Write the front matter that a kernel of your own needs",
+       "Two files are written: the operation that the kernel computes, and the kernel as a "
+       "template, unchanged. FILL_IN marks what the source does not say, CHECK marks a guess. "
+       "Existing files are kept.",
        examples("adopt"), add_adopt},
       {"render", kKernels, kNoDevice, "Print the self-contained CUDA text of one configuration",
        "--set fixes some tunables; the others stay as close to their defaults as is valid.",
        examples("render"), add_render},
       {"verify", kKernels, kEmulated,
-       "Check one kernel: its results and, when emulated, every access, barrier and wait",
-       "Each finding is named with kernel, block, thread, address and source line. The kernel is "
-       "the one that an application would get, or the one that --template and --set choose. The "
-       "device is emulated:h200 unless --device or KILN_DEVICE names another.",
+       "Check a kernel's results, memory accesses, barriers and waits",
+       "A GPU shows results only; an emulated one watches every access. Each finding names kernel, "
+       "block, thread, place in memory and source line. The kernel is the one that an application "
+       "would get, or the one that --template and --set choose. The device is emulated:h200 unless "
+       "--device or KILN_DEVICE names another.",
        examples("verify"), add_verify},
       {"inspect", kKernels, kEmulated, "Profile one kernel by source line, without a GPU",
        "It counts instructions by unit, sectors of global memory, and wavefronts and bank "
-       "conflicts "
-       "of shared memory, and predicts the time. The kernel is the one that an application would "
+       "conflicts of shared memory, and predicts the time. The kernel is the one that an "
+       "application would "
        "get, or the one that --template and --set choose. The device is emulated:h200 unless "
        "--device or KILN_DEVICE names another emulated one.",
        examples("inspect"), add_inspect},
@@ -95,16 +95,15 @@ const std::vector<Verb>& verbs() {
        "The kernel is the best one stored, or the one that --template and --set choose; plain nvcc "
        "compiles it.",
        examples("export"), add_export},
-      {"import", kResults, kNoDevice, "Add trials and sessions that `kiln export --database` wrote",
-       "", examples("import"), add_import},
+      {"import", kResults, kNoDevice, "Add what `kiln export --database` wrote", "",
+       examples("import"), add_import},
       {"merge", kResults, kNoDevice, "Add what other databases know to one", "", examples("merge"),
        add_merge},
       {"prune", kResults, kNoDevice, "Remove old trials, and compiled kernels beyond a size",
        "The best trials of each problem and device stay, and so do those of the newest session.",
        examples("prune"), add_prune},
-      {"doctor", kMachine, kNoDevice,
-       "Check driver, compiler, device, database and settings, each with a remedy", "",
-       examples("doctor"), add_doctor},
+      {"doctor", kMachine, kNoDevice, "Check driver, compiler, device, database and settings",
+       "Each fault comes with a remedy.", examples("doctor"), add_doctor},
       {"devices", kMachine, kNoDevice,
        "List the GPUs and the emulated devices that --device can name",
        "The default is what --device or KILN_DEVICE names, a profile of your own included; without "
