@@ -11,9 +11,9 @@
 #include "kiln/error.hpp"
 #include "kiln/version.hpp"
 #include "templates/operation.hpp"
-#include "tools/exit_code.hpp"
+#include "tools/command_line/exit_code.hpp"
+#include "tools/command_line/parse_error.hpp"
 #include "tools/output/json.hpp"
-#include "tools/parse_error.hpp"
 #include "tools/stop_signal.hpp"
 
 namespace kiln::tools {

@@ -7,11 +7,11 @@
 #include <string_view>
 
 #include "templates/operation.hpp"
-#include "tools/asked_operation.hpp"
+#include "tools/command_line/asked_operation.hpp"
+#include "tools/command_line/help.hpp"
+#include "tools/command_line/manual.hpp"
 #include "tools/context.hpp"
-#include "tools/help.hpp"
-#include "tools/manual.hpp"
-#include "tools/verbs.hpp"
+#include "tools/verbs/verbs.hpp"
 
 namespace kiln::tools {
 

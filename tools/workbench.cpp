@@ -10,7 +10,7 @@
 
 #include "kiln/error.hpp"
 #include "runtime/device.hpp"
-#include "tools/examples.hpp"
+#include "tools/command_line/examples.hpp"
 #include "tools/output/units.hpp"
 #include "tools/stop_signal.hpp"
 #include "tuner/session_compiler.hpp"

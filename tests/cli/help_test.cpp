@@ -11,7 +11,7 @@
 
 #include "tests/cli/golden.hpp"
 #include "tests/cli/sandbox.hpp"
-#include "tools/verbs.hpp"
+#include "tools/verbs/verbs.hpp"
 
 namespace kiln::cli {
 namespace {

@@ -12,7 +12,7 @@
 
 #include "kiln/error.hpp"
 #include "templates/epilogue.hpp"
-#include "tools/problem_flags.hpp"
+#include "tools/command_line/problem_flags.hpp"
 #include "tuner/gemm_case.hpp"
 
 namespace kiln::testing {

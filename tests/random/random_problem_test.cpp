@@ -10,8 +10,8 @@
 #include <string>
 
 #include "templates/problem.hpp"
-#include "tools/problem_flags.hpp"
-#include "tools/quantity.hpp"
+#include "tools/command_line/problem_flags.hpp"
+#include "tools/command_line/quantity.hpp"
 #include "tuner/gemm_case.hpp"
 
 namespace kiln::testing {

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "tools/manual.hpp"
+#include "tools/command_line/manual.hpp"
 
 namespace kiln::tools {
 

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "tools/problem_flags.hpp"
+#include "tools/command_line/problem_flags.hpp"
 #include "tools/reference/reference.hpp"
 #include "tools/reference/shell_words.hpp"
 
