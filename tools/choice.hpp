@@ -11,7 +11,7 @@
 #include "runtime/device.hpp"
 #include "tools/command_line/quantity.hpp"
 #include "tools/context.hpp"
-#include "tuner/search_space.hpp"
+#include "tuner/session/search_space.hpp"
 
 namespace kiln::tools {
 

@@ -20,7 +20,7 @@
 #include "tools/command_line/examples.hpp"
 #include "tools/command_line/quantity.hpp"
 #include "tools/command_line/value_kinds.hpp"
-#include "tuner/process_compiler.hpp"
+#include "tuner/compile/process_compiler.hpp"
 
 namespace kiln::tools {
 namespace {

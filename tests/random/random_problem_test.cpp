@@ -12,7 +12,7 @@
 #include "templates/problem.hpp"
 #include "tools/command_line/problem_flags.hpp"
 #include "tools/command_line/quantity.hpp"
-#include "tuner/gemm_case.hpp"
+#include "tuner/gemm/case.hpp"
 
 namespace kiln::testing {
 namespace {

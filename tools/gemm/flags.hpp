@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "tools/command_line/operation_flags.hpp"
-#include "tuner/gemm_case.hpp"
+#include "tuner/gemm/case.hpp"
 
 namespace kiln::tools {
 

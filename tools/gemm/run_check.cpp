@@ -10,8 +10,8 @@
 
 #include "common/verify_check.cuh"
 #include "templates/epilogue_value.hpp"
-#include "tuner/gemm_error_bound.hpp"
-#include "tuner/gemm_peaks.hpp"
+#include "tuner/gemm/error_bound.hpp"
+#include "tuner/gemm/peaks.hpp"
 
 namespace kiln::tools {
 namespace {

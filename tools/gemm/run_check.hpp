@@ -7,7 +7,7 @@
 
 #include "tools/gemm/host_matrix.hpp"
 #include "tools/problem_run.hpp"
-#include "tuner/gemm_case.hpp"
+#include "tuner/gemm/case.hpp"
 
 namespace kiln::tools {
 

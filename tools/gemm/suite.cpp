@@ -10,7 +10,7 @@
 #include "kiln/error.hpp"
 #include "tools/command_line/value_kinds.hpp"
 #include "tools/suite.hpp"
-#include "tuner/gemm_case.hpp"
+#include "tuner/gemm/case.hpp"
 
 namespace kiln::tools {
 namespace {

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "tools/problem_run.hpp"
-#include "tuner/gemm_case.hpp"
+#include "tuner/gemm/case.hpp"
 
 namespace kiln::tools {
 

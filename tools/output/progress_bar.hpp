@@ -6,7 +6,7 @@
 #include <string>
 
 #include "tools/output/terminal.hpp"
-#include "tuner/session.hpp"
+#include "tuner/session/session.hpp"
 
 namespace kiln::tools {
 

@@ -10,7 +10,7 @@
 #include "tools/command_line/problem_flags.hpp"
 #include "tools/output/json.hpp"
 #include "tools/workbench.hpp"
-#include "tuner/session.hpp"
+#include "tuner/session/session.hpp"
 
 namespace kiln::tools {
 

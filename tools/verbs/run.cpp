@@ -29,7 +29,7 @@
 #include "tools/output/units.hpp"
 #include "tools/typed_tools.hpp"
 #include "tools/verbs/verbs.hpp"
-#include "tuner/oracle.hpp"
+#include "tuner/verify/oracle.hpp"
 
 namespace kiln::tools {
 namespace {

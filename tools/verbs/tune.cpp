@@ -22,7 +22,7 @@
 #include "tools/stop_signal.hpp"
 #include "tools/suite.hpp"
 #include "tools/verbs/verbs.hpp"
-#include "tuner/compile_pool.hpp"
+#include "tuner/compile/pool.hpp"
 #include "tuner/strategies/strategy.hpp"
 
 namespace kiln::tools {

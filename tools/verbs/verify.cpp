@@ -26,8 +26,8 @@
 #include "tools/verbs/verbs.hpp"
 #include "tools/workbench.hpp"
 #include "tuner/local_evaluator.hpp"
-#include "tuner/session_checks.hpp"
-#include "tuner/verifier.hpp"
+#include "tuner/session/checks.hpp"
+#include "tuner/verify/verifier.hpp"
 
 namespace kiln::tools {
 namespace {

@@ -6,8 +6,8 @@
 
 #include "runtime/device.hpp"
 #include "tools/verbs/verbs.hpp"
+#include "tuner/compile/process_compiler.hpp"
 #include "tuner/evaluator.hpp"
-#include "tuner/process_compiler.hpp"
 
 namespace kiln::tools {
 

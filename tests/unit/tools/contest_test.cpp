@@ -16,7 +16,7 @@
 #include "tools/contest_time.hpp"
 #include "tools/output/tune_report.hpp"
 #include "tools/workbench.hpp"
-#include "tuner/gemm_case.hpp"
+#include "tuner/gemm/case.hpp"
 
 namespace kiln::tools {
 namespace {
