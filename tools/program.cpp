@@ -73,7 +73,7 @@ int Program::help(HelpDetail detail) const {
   const auto typed = app_.get_subcommands();
   // The parser looks for --help before it looks at words that it does not know.
   if (const auto unknown = app_.remaining(); typed.empty() && !unknown.empty()) {
-    return report("usage", explain(CLI::ExtrasError("kiln", unknown)), kExitUsage);
+    return report("usage", explain(CLI::RequiredError::Subcommand(1)), kExitUsage);
   }
   const VerbText* verb = typed.empty() ? nullptr : all.find(typed.front()->get_name());
   write_stdout(verb == nullptr ? help_text(all, detail) : help_text(*verb, detail));

@@ -74,8 +74,8 @@ void add_global_flags(CLI::App& app, GlobalFlags& flags) {
   add("--cubin-store", flags.cubin_store, "FILE",
       "Compiled kernels (default: kiln/cubins.db in $XDG_CACHE_HOME or ~/.cache)");
   add("--device", flags.device, "DEVICE",
-      "A GPU, or an emulated one that runs kernels on this machine's processors and predicts their "
-      "times (default cuda:0)");
+      "A GPU, cuda:0, or an emulated one, emulated:h200 (default cuda:0; of verify and inspect "
+      "emulated:h200)");
   add("--template-path", flags.template_path, "DIR[:DIR...]",
       "Folders with templates of your own (default: none)");
   add("--include", flags.include, "DIR[:DIR...]",

@@ -18,7 +18,7 @@ namespace kiln::tools {
 namespace {
 
 constexpr std::size_t kColumn = 26;      ///< where explanations of flags begin
-constexpr std::size_t kVerbColumn = 13;  ///< where those of verbs do
+constexpr std::size_t kVerbColumn = 14;  ///< where those of verbs do
 constexpr std::size_t kFewExamples = 3;
 
 /// What --help leaves to --help-all, whatever the verb.

@@ -327,9 +327,8 @@ Action add_tune(CLI::App& verb, const Operation& operation) {
       ->type_name("FILE");
   verb.add_flag(
       "--stale", o.stale,
-      "Tune again, one after the other, every problem whose best known kernel on this device "
-      "is of a template, or was verified by an operation, that has changed since, or that had "
-      "none then");
+      "Tune again every problem whose template or operation has changed since its best kernel was "
+      "found on this device (or that had none then), one after the other");
   verb.add_option(
           "--budget", o.budget,
           "Time for each problem (default 25s; none with --compile-only or --max-candidates)")
