@@ -15,10 +15,9 @@ inline constexpr std::array<std::string_view, 59> kReservedFlags{
     "again", "against", "all", "arch", "budget", "candidate-timeout", "clusters", "color",
     "compile-only", "compile-threads", "cubin-store", "cubins", "cuda-include", "database",
     "db", "device", "dry-run", "dtype", "flags", "help", "help-all", "in-process", "include",
-    "into",
-    "json", "keep-best", "kernel", "log", "max-candidates", "mode", "names", "no-baseline",
-    "no-wait", "older", "on", "operation", "output", "quiet", "repeat", "rounds", "sample",
-    "samples", "save-profile", "seed", "set", "source", "stale", "strategy", "suite",
+    "into", "json", "keep-best", "kernel", "log", "max-candidates", "mode", "names",
+    "no-baseline", "no-wait", "older", "on", "operation", "output", "quiet", "repeat",
+    "rounds", "sample", "samples", "save-profile", "seed", "set", "source", "stale", "strategy", "suite",
     "template", "template-path", "templates", "timeout", "top", "tune", "turn", "verbose",
     "version", "warm"};
 // clang-format on
