@@ -49,7 +49,7 @@ void check_statistic(std::string_view field, double value, double expected, doub
 }
 
 /// Finalists were timed in turns, and what counts is the ratio to the first of them, in its clock
-/// (tuner/session_finalists.cpp): so the median need not be one of the samples, but lies close to
+/// (tuner/session/finalists.cpp): so the median need not be one of the samples, but lies close to
 /// where they do.
 void check_interleaved(const Timing& timing) {
   constexpr double kClocks = 1.25;

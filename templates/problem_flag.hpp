@@ -11,13 +11,13 @@ namespace kiln {
 
 /// Flags of the program that some verb has for other things than a problem.
 // clang-format off
-inline constexpr std::array<std::string_view, 58> kReservedFlags{
+inline constexpr std::array<std::string_view, 59> kReservedFlags{
     "again", "against", "all", "arch", "budget", "candidate-timeout", "clusters", "color",
     "compile-only", "compile-threads", "cubin-store", "cubins", "cuda-include", "database",
-    "db", "device", "dry-run", "dtype", "flags", "help", "in-process", "include", "into",
-    "json", "keep-best", "kernel", "log", "max-candidates", "mode", "names", "no-baseline",
-    "no-wait", "older", "on", "operation", "output", "quiet", "repeat", "rounds", "sample",
-    "samples", "save-profile", "seed", "set", "source", "stale", "strategy", "suite",
+    "db", "device", "dry-run", "dtype", "flags", "help", "help-all", "in-process", "include",
+    "into", "json", "keep-best", "kernel", "log", "max-candidates", "mode", "names",
+    "no-baseline", "no-wait", "older", "on", "operation", "output", "quiet", "repeat",
+    "rounds", "sample", "samples", "save-profile", "seed", "set", "source", "stale", "strategy", "suite",
     "template", "template-path", "templates", "timeout", "top", "tune", "turn", "verbose",
     "version", "warm"};
 // clang-format on

@@ -11,7 +11,7 @@ namespace kiln {
 /// What an operation has beyond its declaration because applications describe its problems by a
 /// type of their own: it needs no reference in its file, and all its kernels get one struct. Of any
 /// other operation the declaration says everything. The other libraries have a table like this one
-/// (tuner/typed_tuning.hpp, tools/typed_tools.hpp) for what they do with such an operation.
+/// (tuner/session/typed_tuning.hpp, tools/typed_tools.hpp) for what they do with such an operation.
 struct TypedOperation {
   std::string_view name;
   std::string_view argument;  ///< the struct that kernels get by value, a name in namespace kiln

@@ -7,7 +7,7 @@
 #include "kiln/error.hpp"
 #include "runtime/kernel_chooser.hpp"
 #include "runtime/warning_sink.hpp"
-#include "tools/problem_flags.hpp"
+#include "tools/command_line/problem_flags.hpp"
 
 namespace kiln::tools {
 

@@ -9,9 +9,9 @@
 
 #include "kiln/types.hpp"
 #include "runtime/device.hpp"
+#include "tools/command_line/quantity.hpp"
 #include "tools/context.hpp"
-#include "tools/quantity.hpp"
-#include "tuner/search_space.hpp"
+#include "tuner/session/search_space.hpp"
 
 namespace kiln::tools {
 

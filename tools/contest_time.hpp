@@ -4,8 +4,8 @@
 
 #include <chrono>
 
-#include "tuner/budget.hpp"
 #include "tuner/evaluator.hpp"
+#include "tuner/session/budget.hpp"
 
 namespace kiln::tools {
 

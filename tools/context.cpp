@@ -17,10 +17,10 @@
 #include "runtime/cuda_paths.hpp"
 #include "runtime/device.hpp"
 #include "templates/printable.hpp"
-#include "tools/examples.hpp"
-#include "tools/quantity.hpp"
-#include "tools/value_kinds.hpp"
-#include "tuner/process_compiler.hpp"
+#include "tools/command_line/examples.hpp"
+#include "tools/command_line/quantity.hpp"
+#include "tools/command_line/value_kinds.hpp"
+#include "tuner/compile/process_compiler.hpp"
 
 namespace kiln::tools {
 namespace {

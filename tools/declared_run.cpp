@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "tuner/session.hpp"
+#include "tuner/session/session.hpp"
 
 namespace kiln::tools {
 namespace {

@@ -12,7 +12,7 @@
 #include "runtime/device.hpp"
 #include "tools/context.hpp"
 #include "tools/problem_run.hpp"
-#include "tuner/oracle.hpp"
+#include "tuner/verify/oracle.hpp"
 
 namespace kiln::tools {
 

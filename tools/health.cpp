@@ -16,9 +16,9 @@
 #include "runtime/cuda_paths.hpp"
 #include "runtime/device.hpp"
 #include "runtime/shared_object.hpp"
+#include "tools/command_line/variables.hpp"
 #include "tools/output/trial_text.hpp"
 #include "tools/output/units.hpp"
-#include "tools/variables.hpp"
 
 namespace kiln::tools {
 namespace {

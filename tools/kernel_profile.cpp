@@ -9,8 +9,8 @@
 #include <string_view>
 
 #include "kiln/error.hpp"
-#include "tuner/device_buffer.hpp"
-#include "tuner/workload.hpp"
+#include "tuner/measure/device_buffer.hpp"
+#include "tuner/verify/workload.hpp"
 
 namespace kiln::tools {
 namespace {

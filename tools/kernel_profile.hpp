@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "runtime/emulated/device/emulated_device.hpp"
-#include "tuner/session.hpp"
+#include "tuner/session/session.hpp"
 
 namespace kiln::tools {
 

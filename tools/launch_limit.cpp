@@ -10,7 +10,7 @@
 
 #include "kiln/error.hpp"
 #include "templates/printable.hpp"
-#include "tools/exit_code.hpp"
+#include "tools/command_line/exit_code.hpp"
 #include "tools/output/json.hpp"
 #include "tools/output/terminal.hpp"
 

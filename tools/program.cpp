@@ -11,10 +11,9 @@
 #include "kiln/error.hpp"
 #include "kiln/version.hpp"
 #include "templates/operation.hpp"
-#include "tools/exit_code.hpp"
-#include "tools/help.hpp"
+#include "tools/command_line/exit_code.hpp"
+#include "tools/command_line/parse_error.hpp"
 #include "tools/output/json.hpp"
-#include "tools/parse_error.hpp"
 #include "tools/stop_signal.hpp"
 
 namespace kiln::tools {
@@ -54,6 +53,7 @@ std::string with_flag(std::string message) {
 Program::Program(AskedOperation asked) : asked_(std::move(asked)), app_("", "kiln") {
   app_.require_subcommand(1);
   app_.set_help_flag("-h,--help", "Print help, also of a verb, and exit");
+  app_.set_help_all_flag("--help-all", "Print help with every flag, also of a verb, and exit");
   app_.set_version_flag("--version", "kiln " KILN_VERSION_STRING, "Print the version and exit");
   add_global_flags(app_, context_.flags);
   check_closed_values(app_);
@@ -68,11 +68,16 @@ void Program::add_verb(const Verb& verb) {
   check_closed_values(*parser);
 }
 
-std::string Program::help() const {
+int Program::help(HelpDetail detail) const {
   const Manual all = manual();
   const auto typed = app_.get_subcommands();
+  // The parser looks for --help before it looks at words that it does not know.
+  if (const auto unknown = app_.remaining(); typed.empty() && !unknown.empty()) {
+    return report("usage", explain(CLI::RequiredError::Subcommand(1)), kExitUsage);
+  }
   const VerbText* verb = typed.empty() ? nullptr : all.find(typed.front()->get_name());
-  return verb == nullptr ? help_text(all) : help_text(*verb);
+  write_stdout(verb == nullptr ? help_text(all, detail) : help_text(*verb, detail));
+  return kExitOk;
 }
 
 std::string Program::explain(const CLI::ParseError& error) const {
@@ -101,8 +106,9 @@ int Program::parse_and_act(int argc, const char* const* argv) {
   try {
     app_.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {
-    write_stdout(help());
-    return kExitOk;
+    return help(HelpDetail::screen);
+  } catch (const CLI::CallForAllHelp&) {
+    return help(HelpDetail::all);
   } catch (const CLI::CallForVersion& version) {
     write_stdout(fmt::format("{}\n", version.what()));
     return kExitOk;

@@ -7,10 +7,11 @@
 #include <string_view>
 
 #include "templates/operation.hpp"
-#include "tools/asked_operation.hpp"
+#include "tools/command_line/asked_operation.hpp"
+#include "tools/command_line/help.hpp"
+#include "tools/command_line/manual.hpp"
 #include "tools/context.hpp"
-#include "tools/manual.hpp"
-#include "tools/verbs.hpp"
+#include "tools/verbs/verbs.hpp"
 
 namespace kiln::tools {
 
@@ -32,7 +33,8 @@ class Program {
   int parse_and_act(int argc, const char* const* argv);
   int act();
   int report(std::string_view kind, const std::string& message, int exit_code) const;
-  [[nodiscard]] std::string help() const;
+  /// Of the program, or of the verb that was typed.
+  int help(HelpDetail detail) const;
   [[nodiscard]] std::string explain(const CLI::ParseError& error) const;
 
   AskedOperation asked_;

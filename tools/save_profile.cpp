@@ -9,8 +9,8 @@
 #include "runtime/device.hpp"
 #include "runtime/emulated/profiles/device_profile.hpp"
 #include "tools/ceilings.hpp"
+#include "tools/command_line/exit_code.hpp"
 #include "tools/device_lock.hpp"
-#include "tools/exit_code.hpp"
 
 namespace kiln::tools {
 

@@ -4,7 +4,7 @@
 
 #include "templates/judge.hpp"
 #include "tools/history.hpp"
-#include "tools/how_to_use.hpp"
+#include "tools/output/how_to_use.hpp"
 #include "tools/output/trial_text.hpp"
 
 namespace kiln::tools {

@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <ctime>
 
-#include "tools/exit_code.hpp"
+#include "tools/command_line/exit_code.hpp"
 
 namespace kiln::tools {
 namespace {

@@ -17,9 +17,9 @@
 #include "templates/header_search.hpp"
 #include "templates/nearest_name.hpp"
 #include "templates/operation.hpp"
-#include "tools/problem_flags.hpp"
+#include "tools/command_line/problem_flags.hpp"
+#include "tools/command_line/value_kinds.hpp"
 #include "tools/stop_signal.hpp"
-#include "tools/value_kinds.hpp"
 
 namespace kiln::tools {
 namespace {

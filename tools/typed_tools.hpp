@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "tools/operation_flags.hpp"
+#include "tools/command_line/operation_flags.hpp"
 #include "tools/problem_run.hpp"
 
 namespace kiln::tools {

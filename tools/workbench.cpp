@@ -10,11 +10,11 @@
 
 #include "kiln/error.hpp"
 #include "runtime/device.hpp"
-#include "tools/examples.hpp"
+#include "tools/command_line/examples.hpp"
 #include "tools/output/units.hpp"
 #include "tools/stop_signal.hpp"
-#include "tuner/session_compiler.hpp"
-#include "tuner/stop_grace.hpp"
+#include "tuner/session/compiler.hpp"
+#include "tuner/session/stop_grace.hpp"
 
 namespace kiln::tools {
 namespace {

@@ -10,7 +10,7 @@
 #include "tools/context.hpp"
 #include "tools/device_lock.hpp"
 #include "tuner/evaluator.hpp"
-#include "tuner/session.hpp"
+#include "tuner/session/session.hpp"
 
 namespace kiln::tools {
 

@@ -8,9 +8,9 @@
 
 #include "runtime/constant_arrays.hpp"
 #include "runtime/device.hpp"
-#include "tuner/device_buffer.hpp"
 #include "tuner/evaluator.hpp"
-#include "tuner/verifier.hpp"
+#include "tuner/measure/device_buffer.hpp"
+#include "tuner/verify/verifier.hpp"
 
 namespace kiln {
 

@@ -22,8 +22,8 @@
 #include "templates/renderer.hpp"
 #include "templates/scalar_text.hpp"
 #include "templates/text_pieces.hpp"
-#include "tuner/roundoff.hpp"
 #include "tuner/setup_parts.hpp"
+#include "tuner/verify/roundoff.hpp"
 
 namespace kiln {
 namespace {

@@ -8,10 +8,10 @@
 #include <deque>
 
 #include "kiln/error.hpp"
-#include "tuner/benchmark.hpp"
-#include "tuner/cublaslt_baselines.hpp"
-#include "tuner/support_kernels.hpp"
-#include "tuner/workload.hpp"
+#include "tuner/measure/benchmark.hpp"
+#include "tuner/measure/cublaslt_baselines.hpp"
+#include "tuner/verify/support_kernels.hpp"
+#include "tuner/verify/workload.hpp"
 
 namespace kiln {
 namespace {

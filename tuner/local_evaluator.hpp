@@ -8,9 +8,9 @@
 #include <string>
 
 #include "tuner/candidate.hpp"
-#include "tuner/comparison.hpp"
 #include "tuner/evaluator.hpp"
-#include "tuner/verifier.hpp"
+#include "tuner/measure/comparison.hpp"
+#include "tuner/verify/verifier.hpp"
 
 namespace kiln {
 

@@ -7,7 +7,7 @@
 
 #include "runtime/compiler.hpp"
 #include "templates/operation.hpp"
-#include "tuner/session.hpp"
+#include "tuner/session/session.hpp"
 
 namespace kiln {
 

@@ -14,7 +14,7 @@
 #include "templates/printable.hpp"
 #include "tests/cli/sandbox.hpp"
 #include "tests/cli/user_template.hpp"
-#include "tools/problem_flags.hpp"
+#include "tools/command_line/problem_flags.hpp"
 #include "tools/program.hpp"
 
 namespace kiln::cli {

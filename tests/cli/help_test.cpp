@@ -11,7 +11,7 @@
 
 #include "tests/cli/golden.hpp"
 #include "tests/cli/sandbox.hpp"
-#include "tools/verbs.hpp"
+#include "tools/verbs/verbs.hpp"
 
 namespace kiln::cli {
 namespace {
@@ -29,6 +29,7 @@ class Help : public testing::TestWithParam<std::string> {};
 TEST_P(Help, OfAVerb) {
   const Sandbox sandbox;
   expect_golden("help_" + GetParam(), sandbox, sandbox.run({GetParam(), "--help"}));
+  expect_golden("help_all_" + GetParam(), sandbox, sandbox.run({GetParam(), "--help-all"}));
 }
 
 INSTANTIATE_TEST_SUITE_P(Verbs, Help, testing::ValuesIn(visible_verbs()),
@@ -37,18 +38,32 @@ INSTANTIATE_TEST_SUITE_P(Verbs, Help, testing::ValuesIn(visible_verbs()),
 TEST(Help, StaysIn80Columns) {
   const Sandbox sandbox;
   for (const auto& verb : visible_verbs()) {
-    std::istringstream help(sandbox.run({verb, "--help"}).out);
-    bool examples = false;  // which are to be copied
-    for (std::string line; std::getline(help, line);) {
-      examples = examples || line == "Examples:";
-      EXPECT_TRUE(examples || line.size() <= 80U) << verb << ": " << line;
+    for (const char* flag : {"--help", "--help-all"}) {
+      std::istringstream help(sandbox.run({verb, flag}).out);
+      bool examples = false;  // which are to be copied
+      for (std::string line; std::getline(help, line);) {
+        examples = examples || line == "Examples:";
+        EXPECT_TRUE(examples || line.size() <= 80U) << verb << ": " << line;
+      }
     }
   }
+}
+
+TEST(Help, FitsAScreen) {
+  constexpr auto kMostLines = 44;
+  const Sandbox sandbox;
+  const auto lines = [&](const Words& words) {
+    const std::string help = sandbox.run(words).out;
+    return std::count(help.begin(), help.end(), '\n');
+  };
+  EXPECT_LE(lines({"--help"}), kMostLines);
+  for (const auto& verb : visible_verbs()) EXPECT_LE(lines({verb, "--help"}), kMostLines) << verb;
 }
 
 TEST(Usage, HelpOfTheProgram) {
   const Sandbox sandbox;
   expect_golden("help", sandbox, sandbox.run({"--help"}));
+  expect_golden("help_all", sandbox, sandbox.run({"--help-all"}));
 }
 
 TEST(Usage, VersionIsData) {
@@ -91,6 +106,8 @@ INSTANTIATE_TEST_SUITE_P(
     Usage, Mistakes,
     testing::Values(
         Mistake{"no_verb", {}}, Mistake{"unknown_verb", {"tunes", "gemm"}},
+        Mistake{"unknown_verb_help", {"tunes", "--help"}},
+        Mistake{"unknown_verb_help_all", {"tunes", "--help-all"}},
         Mistake{"unknown_flag",
                 {"show", "gemm", "--m", "8", "--n", "8", "--k", "8", "--dtyp", "f16"}},
         Mistake{"no_operation", {"show", "--m", "8"}},

@@ -25,7 +25,7 @@
 #include "tests/support/shared_cache.hpp"
 #include "tests/support/toy_templates.hpp"
 #include "tuner/candidate.hpp"
-#include "tuner/gemm_case.hpp"
+#include "tuner/gemm/case.hpp"
 #include "tuner/local_evaluator.hpp"
 
 namespace kiln {

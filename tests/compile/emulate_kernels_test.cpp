@@ -24,9 +24,9 @@
 #include "tests/support/row_gemm.hpp"
 #include "tests/support/shared_cache.hpp"
 #include "tests/support/toy_templates.hpp"
-#include "tuner/gemm_case.hpp"
+#include "tuner/gemm/case.hpp"
 #include "tuner/local_evaluator.hpp"
-#include "tuner/session.hpp"
+#include "tuner/session/session.hpp"
 
 namespace kiln {
 namespace {

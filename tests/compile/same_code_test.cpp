@@ -14,9 +14,9 @@
 #include "runtime/compiler.hpp"
 #include "templates/catalog.hpp"
 #include "tests/compile/bench.hpp"
-#include "tuner/code_digest.hpp"
-#include "tuner/gemm_case.hpp"
-#include "tuner/session.hpp"
+#include "tuner/compile/code_digest.hpp"
+#include "tuner/gemm/case.hpp"
+#include "tuner/session/session.hpp"
 
 namespace kiln {
 namespace {

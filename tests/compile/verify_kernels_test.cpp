@@ -21,9 +21,9 @@
 #include "runtime/emulated/device/emulated_device.hpp"
 #include "tests/support/fake_compiler.hpp"
 #include "tests/support/fake_device.hpp"
-#include "tuner/gemm_case.hpp"
-#include "tuner/session.hpp"
-#include "tuner/support_kernels.hpp"
+#include "tuner/gemm/case.hpp"
+#include "tuner/session/session.hpp"
+#include "tuner/verify/support_kernels.hpp"
 
 namespace kiln {
 namespace {

@@ -18,7 +18,7 @@
 
 #include "kiln/error.hpp"
 #include "runtime/compiler.hpp"
-#include "tuner/elf_image.hpp"
+#include "tuner/compile/elf_image.hpp"
 
 namespace kiln {
 namespace {

@@ -11,8 +11,8 @@
 #include "templates/front_matter_lines.hpp"
 #include "tests/fuzz/mutator.hpp"
 #include "tests/unit/tools/adopt_samples.hpp"
-#include "tools/adopt.hpp"
-#include "tools/adopt_lexer.hpp"
+#include "tools/adopt/adopt.hpp"
+#include "tools/adopt/lexer.hpp"
 
 namespace kiln::tools {
 namespace {

@@ -11,7 +11,7 @@
 #include "tests/gpu/emulator_fragments.hpp"
 #include "tests/support/host_element.hpp"
 #include "tests/support/row_gemm.hpp"
-#include "tuner/gemm_case.hpp"
+#include "tuner/gemm/case.hpp"
 
 namespace kiln::testing {
 namespace {

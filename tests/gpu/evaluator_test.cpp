@@ -17,9 +17,9 @@
 #include "tests/gpu/runtime_gpu.hpp"
 #include "tests/support/row_gemm.hpp"
 #include "tests/support/toy_templates.hpp"
-#include "tuner/gemm_case.hpp"
-#include "tuner/session.hpp"
-#include "tuner/worker_evaluator.hpp"
+#include "tuner/gemm/case.hpp"
+#include "tuner/session/session.hpp"
+#include "tuner/worker/evaluator.hpp"
 
 namespace kiln::testing {
 namespace {

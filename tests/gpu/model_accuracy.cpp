@@ -8,9 +8,9 @@
 /// template over all its problems, Spearman's rank correlation, and by how much the best of the
 /// model's first 16 is slower than the best of all; and for the cost lines, how many are measured
 /// until one is within 2 % of the best of all, in their order and in that which a search makes of
-/// it as results come (tuner/time_correction.hpp). -s skips the runs, which take all the time; -v
-/// prints every configuration before that, with both times in microseconds; --templates names a
-/// folder whose templates replace built-in ones.
+/// it as results come (tuner/session/time_correction.hpp). -s skips the runs, which take all the
+/// time; -v prints every configuration before that, with both times in microseconds; --templates
+/// names a folder whose templates replace built-in ones.
 ///
 ///     model_accuracy [-s] [-v] [--templates FOLDER] DATABASE [PROFILE] [PART PARTS]
 
@@ -37,11 +37,11 @@
 #include "runtime/model/static_model.hpp"
 #include "templates/catalog.hpp"
 #include "templates/operation.hpp"
-#include "tuner/gemm_case.hpp"
-#include "tuner/session.hpp"
+#include "tuner/gemm/case.hpp"
+#include "tuner/session/session.hpp"
+#include "tuner/session/time_correction.hpp"
 #include "tuner/strategies/strategy.hpp"
-#include "tuner/time_correction.hpp"
-#include "tuner/workload.hpp"
+#include "tuner/verify/workload.hpp"
 
 namespace kiln {
 namespace {

@@ -12,8 +12,8 @@
 
 #include "tests/gpu/runtime_gpu.hpp"
 #include "tests/support/toy_templates.hpp"
-#include "tuner/gemm_case.hpp"
-#include "tuner/session.hpp"
+#include "tuner/gemm/case.hpp"
+#include "tuner/session/session.hpp"
 
 namespace kiln::testing {
 namespace {

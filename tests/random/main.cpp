@@ -27,7 +27,7 @@
 #include "tests/support/chosen_cases.hpp"
 #include "tests/support/toy_templates.hpp"
 #include "tuner/local_evaluator.hpp"
-#include "tuner/worker_evaluator.hpp"
+#include "tuner/worker/evaluator.hpp"
 
 namespace kiln {
 namespace {

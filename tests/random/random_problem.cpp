@@ -12,8 +12,8 @@
 
 #include "kiln/error.hpp"
 #include "templates/epilogue.hpp"
-#include "tools/problem_flags.hpp"
-#include "tuner/gemm_case.hpp"
+#include "tools/command_line/problem_flags.hpp"
+#include "tuner/gemm/case.hpp"
 
 namespace kiln::testing {
 namespace {

@@ -8,8 +8,8 @@
 
 #include "templates/catalog.hpp"
 #include "templates/device_limits.hpp"
-#include "tuner/gemm_case.hpp"
-#include "tuner/search_space.hpp"
+#include "tuner/gemm/case.hpp"
+#include "tuner/session/search_space.hpp"
 
 namespace kiln::testing {
 

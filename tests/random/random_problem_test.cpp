@@ -10,9 +10,9 @@
 #include <string>
 
 #include "templates/problem.hpp"
-#include "tools/problem_flags.hpp"
-#include "tools/quantity.hpp"
-#include "tuner/gemm_case.hpp"
+#include "tools/command_line/problem_flags.hpp"
+#include "tools/command_line/quantity.hpp"
+#include "tuner/gemm/case.hpp"
 
 namespace kiln::testing {
 namespace {

@@ -4,8 +4,8 @@
 
 #include <vector>
 
-#include "tuner/gemm_case.hpp"
-#include "tuner/session.hpp"
+#include "tuner/gemm/case.hpp"
+#include "tuner/session/session.hpp"
 
 namespace kiln::testing {
 

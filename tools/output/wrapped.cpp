@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/output/wrapped.hpp"
 
-#include "tools/quantity.hpp"
+#include "tools/command_line/quantity.hpp"
 
 namespace kiln::tools {
 

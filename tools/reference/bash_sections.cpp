@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "tools/command_line/problem_flags.hpp"
 #include "tools/output/wrapped.hpp"
-#include "tools/problem_flags.hpp"
 #include "tools/reference/reference.hpp"
 #include "tools/reference/shell_words.hpp"
 

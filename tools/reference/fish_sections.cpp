@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "tools/problem_flags.hpp"
+#include "tools/command_line/problem_flags.hpp"
 #include "tools/reference/reference.hpp"
 #include "tools/reference/shell_words.hpp"
 
@@ -48,7 +48,7 @@ std::string flag_lines(const std::vector<OptionText>& flags, const std::string& 
     if (!flag.short_flag.empty()) text += " -s " + flag.short_flag.substr(1);
     text += " -l " + flag.name.substr(2);
     if (const ValueKind* kind = flag.kind()) text += " " + offer(*kind);
-    text += fmt::format(" -d {}\n", fish_quoted(brief(flag.text)));
+    text += fmt::format(" -d {}\n", fish_quoted(first_clause(flag.text)));
   }
   return text;
 }

@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "kiln/error.hpp"
+#include "tools/command_line/exit_code.hpp"
 #include "tools/context.hpp"
-#include "tools/exit_code.hpp"
 #include "tools/program.hpp"
 #include "tools/reference/reference.hpp"
 

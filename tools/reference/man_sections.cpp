@@ -6,12 +6,12 @@
 #include <cctype>
 #include <regex>
 
-#include "tools/exit_code.hpp"
-#include "tools/problem_flags.hpp"
-#include "tools/quantity.hpp"
+#include "tools/command_line/exit_code.hpp"
+#include "tools/command_line/problem_flags.hpp"
+#include "tools/command_line/quantity.hpp"
+#include "tools/command_line/variables.hpp"
 #include "tools/reference/reference.hpp"
 #include "tools/reference/shell_words.hpp"
-#include "tools/variables.hpp"
 
 namespace kiln::tools {
 namespace {

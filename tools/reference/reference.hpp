@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "tools/manual.hpp"
+#include "tools/command_line/manual.hpp"
 
 namespace kiln::tools {
 

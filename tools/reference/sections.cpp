@@ -8,7 +8,7 @@
 
 #include "kiln/error.hpp"
 #include "kiln/version.hpp"
-#include "tools/problem_flags.hpp"
+#include "tools/command_line/problem_flags.hpp"
 #include "tools/reference/reference.hpp"
 #include "tools/reference/shell_words.hpp"
 

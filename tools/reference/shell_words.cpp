@@ -50,11 +50,6 @@ FlagsByValue flags_by_value(const Manual& manual) {
   return flags;
 }
 
-std::string brief(std::string_view text) {
-  for (const std::string_view end : {" (", "; "}) text = text.substr(0, text.find(end));
-  return std::string(text);
-}
-
 std::string single_quoted(std::string_view text) {
   std::string quoted = "'";
   for (const char c : text) {

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "tools/manual.hpp"
+#include "tools/command_line/manual.hpp"
 
 namespace kiln::tools {
 
@@ -24,8 +24,6 @@ using FlagsByValue = std::map<std::string, std::set<std::string>>;
 /// Whether the verb takes the name of an operation, which decides what flags its problem has.
 [[nodiscard]] bool takes_operation(const VerbText& verb);
 
-/// What a shell shows beside a flag: its text up to the first semicolon or parenthesis.
-[[nodiscard]] std::string brief(std::string_view text);
 /// `text` in single quotes for bash and zsh.
 [[nodiscard]] std::string single_quoted(std::string_view text);
 [[nodiscard]] std::string without_last_break(std::string text);

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "tools/problem_flags.hpp"
+#include "tools/command_line/problem_flags.hpp"
 #include "tools/reference/reference.hpp"
 #include "tools/reference/shell_words.hpp"
 
@@ -44,7 +44,7 @@ std::string action(const ValueKind& kind) {
 
 /// "[Tuning database]:FILE:_files", what _arguments wants behind a flag's name.
 std::string rest_of_spec(const OptionText& flag) {
-  const std::string text = fmt::format("[{}]", escaped(brief(flag.text), "[]:"));
+  const std::string text = fmt::format("[{}]", escaped(first_clause(flag.text), "[]:"));
   if (flag.value.empty()) return text;
   const ValueKind* kind = flag.kind();
   return fmt::format("{}:{}:{}", text, escaped(flag.value, ":"),

@@ -15,7 +15,7 @@
 
 #include "cache/statistics.hpp"
 #include "runtime/model/static_model.hpp"
-#include "tuner/begin_task.hpp"
+#include "tuner/session/begin_task.hpp"
 
 namespace kiln {
 namespace {

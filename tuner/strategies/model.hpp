@@ -11,16 +11,16 @@
 
 #include "runtime/model/device_profile.hpp"
 #include "templates/problem.hpp"
+#include "tuner/session/time_correction.hpp"
 #include "tuner/strategies/random.hpp"
 #include "tuner/strategies/strategy.hpp"
-#include "tuner/time_correction.hpp"
 
 namespace kiln {
 
 /// Candidates by their static time (runtime/model/static_model.hpp), shortest first, all templates
 /// together, what they prefer before the rest; those whose time is the same are spread a little,
 /// the ones that are nearest to the defaults first. Measured times of some correct the static times
-/// of all others, those of their relatives most (tuner/time_correction.hpp).
+/// of all others, those of their relatives most (tuner/session/time_correction.hpp).
 ///
 /// Templates that state no costs have no such time: every eighth proposal is drawn from them at
 /// random, as long as there are any. Of a very large space only what the template prefers is timed,

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "cache/records.hpp"
-#include "tuner/search_space.hpp"
+#include "tuner/session/search_space.hpp"
 
 namespace kiln {
 

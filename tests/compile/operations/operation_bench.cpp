@@ -13,8 +13,8 @@
 
 #include "tests/support/shared_cache.hpp"
 #include "tests/support/toy_templates.hpp"
-#include "tuner/messages.hpp"
 #include "tuner/problem_case.hpp"
+#include "tuner/worker/messages.hpp"
 
 namespace kiln::testing {
 namespace {

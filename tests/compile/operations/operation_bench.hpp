@@ -14,7 +14,7 @@
 #include "runtime/emulated/device/emulated_device.hpp"
 #include "templates/catalog.hpp"
 #include "tuner/local_evaluator.hpp"
-#include "tuner/session.hpp"
+#include "tuner/session/session.hpp"
 
 /// \file
 /// Templates of declared operations on the emulated GPU, judged as a tuning session judges them,

@@ -9,7 +9,7 @@
 #include <string>
 
 #include "tests/unit/tools/adopted.hpp"
-#include "tools/adopt.hpp"
+#include "tools/adopt/adopt.hpp"
 
 namespace kiln::tools {
 namespace {

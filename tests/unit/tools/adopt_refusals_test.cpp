@@ -10,7 +10,7 @@
 
 #include "tests/unit/templates/expect_error.hpp"
 #include "tests/unit/tools/adopted.hpp"
-#include "tools/adopt.hpp"
+#include "tools/adopt/adopt.hpp"
 
 namespace kiln::tools {
 namespace {

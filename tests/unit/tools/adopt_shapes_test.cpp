@@ -11,7 +11,7 @@
 
 #include "tests/unit/templates/tiny_template.hpp"
 #include "tests/unit/tools/adopted.hpp"
-#include "tools/adopt.hpp"
+#include "tools/adopt/adopt.hpp"
 
 namespace kiln::tools {
 namespace {

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // From a user's kernel to front matter that Kiln takes, once a person has filled in what is
 // missing.
-#include "tools/adopt.hpp"
+#include "tools/adopt/adopt.hpp"
 #include "tests/unit/tools/adopted.hpp"
 
 #include <gmock/gmock.h>

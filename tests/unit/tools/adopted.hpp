@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "tools/adopt.hpp"
+#include "tools/adopt/adopt.hpp"
 
 namespace kiln::tools {
 

@@ -14,9 +14,9 @@
 #include "tests/support/scripted_evaluator.hpp"
 #include "tests/support/toy_templates.hpp"
 #include "tools/contest_time.hpp"
-#include "tools/tune_report.hpp"
+#include "tools/output/tune_report.hpp"
 #include "tools/workbench.hpp"
-#include "tuner/gemm_case.hpp"
+#include "tuner/gemm/case.hpp"
 
 namespace kiln::tools {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Kiln authors
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/declared_flags.hpp"
+#include "tools/command_line/declared_flags.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -12,9 +12,9 @@
 
 #include "kiln/error.hpp"
 #include "tests/unit/tools/rows_operation.hpp"
-#include "tools/how_to_use.hpp"
-#include "tools/problem_flags.hpp"
-#include "tools/value_kinds.hpp"
+#include "tools/command_line/problem_flags.hpp"
+#include "tools/command_line/value_kinds.hpp"
+#include "tools/output/how_to_use.hpp"
 
 namespace kiln::tools {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Kiln authors
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/gemm_run_check.hpp"
+#include "tools/gemm/run_check.hpp"
 
 #include <gtest/gtest.h>
 

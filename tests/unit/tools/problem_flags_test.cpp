@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Kiln authors
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/problem_flags.hpp"
+#include "tools/command_line/problem_flags.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,8 +9,8 @@
 
 #include "kiln/error.hpp"
 #include "templates/problem.hpp"
-#include "tools/gemm_flags.hpp"
-#include "tools/how_to_use.hpp"
+#include "tools/gemm/flags.hpp"
+#include "tools/output/how_to_use.hpp"
 
 namespace kiln::tools {
 namespace {

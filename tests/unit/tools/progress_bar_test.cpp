@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Kiln authors
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/progress_bar.hpp"
+#include "tools/output/progress_bar.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Kiln authors
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/quantity.hpp"
+#include "tools/command_line/quantity.hpp"
 
 #include <gtest/gtest.h>
 

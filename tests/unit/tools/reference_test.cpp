@@ -74,9 +74,9 @@ TEST(CliPage, HasTheTablesThatTheProgramGives) {
 }
 
 TEST(ShellWords, BriefIsTheFirstClause) {
-  EXPECT_EQ(brief("Seed of the data (default 1)"), "Seed of the data");
-  EXPECT_EQ(brief("Threads; 0 is one for each core (default 0)"), "Threads");
-  EXPECT_EQ(brief("Storage: n or t"), "Storage: n or t");
+  EXPECT_EQ(first_clause("Seed of the data (default 1)"), "Seed of the data");
+  EXPECT_EQ(first_clause("Threads; 0 is one for each core (default 0)"), "Threads");
+  EXPECT_EQ(first_clause("Storage: n or t"), "Storage: n or t");
 }
 
 TEST(ShellWords, AFlagTakesOneKindOfValueWhateverTheVerb) {

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Kiln authors
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/source_lines.hpp"
+#include "tools/output/source_lines.hpp"
 
 #include <gtest/gtest.h>
 

@@ -12,7 +12,7 @@
 #include "tests/support/toy_templates.hpp"
 #include "tests/unit/tools/rows_operation.hpp"
 #include "tools/stop_signal.hpp"
-#include "tuner/gemm_case.hpp"
+#include "tuner/gemm/case.hpp"
 
 namespace kiln::tools {
 namespace {

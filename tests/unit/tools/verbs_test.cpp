@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Kiln authors
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/verbs.hpp"
+#include "tools/verbs/verbs.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -15,11 +15,11 @@
 #include <set>
 
 #include "templates/problem_flag.hpp"
-#include "tools/exit_code.hpp"
-#include "tools/operation_flags.hpp"
+#include "tools/command_line/exit_code.hpp"
+#include "tools/command_line/operation_flags.hpp"
+#include "tools/command_line/value_kinds.hpp"
+#include "tools/command_line/variables.hpp"
 #include "tools/program.hpp"
-#include "tools/value_kinds.hpp"
-#include "tools/variables.hpp"
 
 namespace kiln::tools {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Kiln authors
 // SPDX-License-Identifier: Apache-2.0
-#include "tuner/code_digest.hpp"
+#include "tuner/compile/code_digest.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "runtime/register_note.hpp"
-#include "tuner/ptx_digest.hpp"
+#include "tuner/compile/ptx_digest.hpp"
 
 namespace kiln {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Kiln authors
 // SPDX-License-Identifier: Apache-2.0
-#include "tuner/comparison.hpp"
+#include "tuner/measure/comparison.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 
 #include "kiln/error.hpp"
 #include "tests/unit/tuner/planted_kernels.hpp"
-#include "tuner/gemm_case.hpp"
+#include "tuner/gemm/case.hpp"
 #include "tuner/local_evaluator.hpp"
 
 namespace kiln {

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Kiln authors
 // SPDX-License-Identifier: Apache-2.0
-#include "tuner/compile_pool.hpp"
+#include "tuner/compile/pool.hpp"
 
 #include <gtest/gtest.h>
 
@@ -12,7 +12,7 @@
 #include <thread>
 
 #include "tests/support/no_more_threads.hpp"
-#include "tuner/begin_task.hpp"
+#include "tuner/session/begin_task.hpp"
 
 namespace kiln {
 namespace {

@@ -13,9 +13,9 @@
 #include "kiln/error.hpp"
 #include "tests/support/fake_compiler.hpp"
 #include "tests/unit/tuner/planted_operations.hpp"
-#include "tuner/roundoff.hpp"
-#include "tuner/session.hpp"
-#include "tuner/workload.hpp"
+#include "tuner/session/session.hpp"
+#include "tuner/verify/roundoff.hpp"
+#include "tuner/verify/workload.hpp"
 
 namespace kiln::testing {
 namespace {

@@ -13,7 +13,7 @@
 
 #include "tests/unit/tuner/planted_operations.hpp"
 #include "tuner/candidate.hpp"
-#include "tuner/verifier.hpp"
+#include "tuner/verify/verifier.hpp"
 
 namespace kiln::testing {
 

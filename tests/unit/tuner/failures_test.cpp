@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Kiln authors
 // SPDX-License-Identifier: Apache-2.0
-#include "tuner/failures.hpp"
+#include "tuner/session/failures.hpp"
 
 #include <gtest/gtest.h>
 

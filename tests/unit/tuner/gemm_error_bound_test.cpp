@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Kiln authors
 // SPDX-License-Identifier: Apache-2.0
-#include "tuner/gemm_error_bound.hpp"
+#include "tuner/gemm/error_bound.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 #include <random>
 
 #include "common/verify_check.cuh"
-#include "tuner/roundoff.hpp"
+#include "tuner/verify/roundoff.hpp"
 
 namespace kiln {
 namespace {

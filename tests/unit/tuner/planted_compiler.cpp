@@ -16,7 +16,7 @@
 
 #include "kiln/error.hpp"
 #include "tests/support/fake_compiler.hpp"
-#include "tuner/process_compiler.hpp"
+#include "tuner/compile/process_compiler.hpp"
 
 namespace {
 

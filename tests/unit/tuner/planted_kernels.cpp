@@ -17,7 +17,7 @@
 #include "templates/kernels/common/gemm_args.cuh"
 #include "templates/renderer.hpp"
 #include "tests/support/host_kernels.hpp"
-#include "tuner/gemm_case.hpp"
+#include "tuner/gemm/case.hpp"
 
 namespace kiln::testing {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "tests/support/fake_device.hpp"
 #include "tuner/evaluator.hpp"
-#include "tuner/gemm_case.hpp"
+#include "tuner/gemm/case.hpp"
 
 namespace kiln::testing {
 

@@ -11,7 +11,7 @@
 #include "templates/argument_list.hpp"
 #include "tests/support/fake_compiler.hpp"
 #include "tests/support/typed_kernel.hpp"
-#include "tuner/session.hpp"
+#include "tuner/session/session.hpp"
 
 namespace kiln::testing {
 namespace {

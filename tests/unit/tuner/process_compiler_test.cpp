@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Kiln authors
 // SPDX-License-Identifier: Apache-2.0
-#include "tuner/process_compiler.hpp"
+#include "tuner/compile/process_compiler.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@
 
 #include "kiln/error.hpp"
 #include "tests/support/fake_compiler.hpp"
-#include "tuner/messages.hpp"
+#include "tuner/worker/messages.hpp"
 
 namespace kiln {
 namespace {

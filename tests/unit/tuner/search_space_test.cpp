@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Kiln authors
 // SPDX-License-Identifier: Apache-2.0
-#include "tuner/search_space.hpp"
+#include "tuner/session/search_space.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

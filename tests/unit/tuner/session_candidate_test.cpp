@@ -5,7 +5,7 @@
 
 #include "kiln/error.hpp"
 #include "tests/unit/tuner/session_fixture.hpp"
-#include "tuner/gemm_case.hpp"
+#include "tuner/gemm/case.hpp"
 
 namespace kiln::testing {
 namespace {

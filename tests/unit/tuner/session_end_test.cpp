@@ -11,7 +11,7 @@
 
 #include "kiln/error.hpp"
 #include "tests/unit/tuner/session_fixture.hpp"
-#include "tuner/session.hpp"
+#include "tuner/session/session.hpp"
 
 namespace kiln::testing {
 namespace {

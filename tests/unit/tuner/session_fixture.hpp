@@ -15,8 +15,8 @@
 #include "tests/support/fake_compiler.hpp"
 #include "tests/support/scripted_evaluator.hpp"
 #include "tests/support/toy_templates.hpp"
-#include "tuner/gemm_case.hpp"
-#include "tuner/session.hpp"
+#include "tuner/gemm/case.hpp"
+#include "tuner/session/session.hpp"
 
 namespace kiln::testing {
 

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Kiln authors
 // SPDX-License-Identifier: Apache-2.0
-#include "tuner/session_search.hpp"
+#include "tuner/session/search.hpp"
 
 #include <gtest/gtest.h>
 

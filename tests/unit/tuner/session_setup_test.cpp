@@ -6,7 +6,7 @@
 
 #include "kiln/error.hpp"
 #include "tests/unit/tuner/session_fixture.hpp"
-#include "tuner/gemm_setup.hpp"
+#include "tuner/gemm/setup.hpp"
 
 namespace kiln::testing {
 namespace {

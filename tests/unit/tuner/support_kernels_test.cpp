@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Kiln authors
 // SPDX-License-Identifier: Apache-2.0
 // What operands are filled with, and how results are compared.
-#include "tuner/support_kernels.hpp"
+#include "tuner/verify/support_kernels.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@
 #include "common/verify_math.cuh"
 #include "tests/support/host_element.hpp"
 #include "tests/unit/tuner/planted_kernels.hpp"
-#include "tuner/workload.hpp"
+#include "tuner/verify/workload.hpp"
 
 namespace kiln::testing {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Kiln authors
 // SPDX-License-Identifier: Apache-2.0
-#include "tuner/time_correction.hpp"
+#include "tuner/session/time_correction.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>

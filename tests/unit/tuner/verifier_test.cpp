@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Faults that a template author might plant, each of which the verifier must find and name.
-#include "tuner/verifier.hpp"
+#include "tuner/verify/verifier.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -13,9 +13,9 @@
 #include "kiln/error.hpp"
 #include "tests/unit/tuner/planted_kernels.hpp"
 #include "tuner/candidate.hpp"
-#include "tuner/gemm_case.hpp"
-#include "tuner/gemm_reference.hpp"
-#include "tuner/workload.hpp"
+#include "tuner/gemm/case.hpp"
+#include "tuner/gemm/reference.hpp"
+#include "tuner/verify/workload.hpp"
 
 namespace kiln {
 namespace {

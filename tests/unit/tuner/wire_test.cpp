@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Kiln authors
 // SPDX-License-Identifier: Apache-2.0
-#include "tuner/wire.hpp"
+#include "tuner/worker/wire.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "tests/unit/tuner/planted_kernels.hpp"
-#include "tuner/gemm_case.hpp"
-#include "tuner/messages.hpp"
+#include "tuner/gemm/case.hpp"
+#include "tuner/worker/messages.hpp"
 
 namespace kiln {
 namespace {

@@ -17,8 +17,8 @@
 #include "kiln/error.hpp"
 #include "tests/unit/tuner/planted_kernels.hpp"
 #include "tests/unit/tuner/planted_operations.hpp"
-#include "tuner/gemm_case.hpp"
-#include "tuner/worker_evaluator.hpp"
+#include "tuner/gemm/case.hpp"
+#include "tuner/worker/evaluator.hpp"
 
 namespace kiln {
 namespace {

@@ -1,0 +1,199 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+// Which kernels of a file are adopted, and what is to be said of the file besides.
+#include "tools/adopt/adopt.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+
+#include "kiln/error.hpp"
+#include "templates/front_matter_lines.hpp"
+#include "templates/nearest_name.hpp"
+#include "templates/printable.hpp"
+#include "tools/adopt/notes.hpp"
+#include "tools/adopt/operation.hpp"
+#include "tools/adopt/refusals.hpp"
+
+namespace kiln::tools {
+namespace {
+
+[[noreturn]] void refuse_adoption(const std::string& file, const std::string& why) {
+  throw Error(ErrorKind::usage, fmt::format("{}: {}", file, why));
+}
+
+std::vector<std::string> kernel_names(const SourceModel& model) {
+  std::vector<std::string> names;
+  for (const auto& kernel : model.kernels) names.push_back(kernel.name);
+  return names;
+}
+
+/// A kernel that says by its name that it is there to compare with.
+bool is_twin_name(std::string_view name) {
+  const std::string lower = snake_case(name);
+  return lower.find("naive") != std::string::npos || lower.find("reference") != std::string::npos;
+}
+
+class Adopter {
+ public:
+  Adopter(const std::string& file, std::string_view source, const AdoptOptions& options)
+      : file_(file), options_(options), model_(read_source(file, source)) {
+    guess_.source = source;
+    guess_.model = &model_;
+    guess_.file = std::filesystem::path(file).filename().string();
+  }
+
+  Adoption run() {
+    choose_kernels();
+    for (const auto& kernel : guess_.kernels) refuse_unsupported(file_, model_, *kernel.source);
+    choose_names();
+    guess_.macros = find_tunables(model_);
+    for (auto& kernel : guess_.kernels) kernel.facts = facts_of(*kernel.source);
+    if (guess_.twin) guess_.twin->facts = facts_of(*guess_.twin->source);
+    guess_.problem = guess_problem(model_, guess_.kernels);
+    check_chain();
+    guess_.made = guess_template(model_, guess_.kernels, guess_.problem, guess_.macros);
+    Adoption adoption;
+    adoption.operation_name = guess_.operation;
+    adoption.template_name = guess_.template_name;
+    for (const auto& kernel : guess_.kernels) adoption.kernels.push_back(kernel.source->name);
+    if (guess_.twin) adoption.reference = guess_.twin->source->name;
+    adoption.operation = operation_file(guess_);
+    adoption.adopted = template_file(guess_);
+    adoption.notes = adoption_notes(guess_, file_);
+    return adoption;
+  }
+
+ private:
+  [[nodiscard]] BodyFacts facts_of(const SourceKernel& kernel) const {
+    std::set<std::string, std::less<>> constants;
+    for (const auto& tunable : guess_.macros) constants.insert(tunable.name);
+    for (const auto& parameter : kernel.template_parameters) constants.insert(parameter.name);
+    return read_body(model_, kernel, constants);
+  }
+
+  void choose_kernels() {
+    if (model_.kernels.empty()) {
+      refuse_adoption(file_,
+                      "no __global__ function with a body is in this file; name the file that "
+                      "defines the kernel (headers are not looked into)");
+    }
+    for (const auto& name : options_.kernels) choose_kernel(name);
+    for (const auto& kernel : model_.kernels) {
+      const bool is_twin = is_twin_name(kernel.plain_name) && model_.kernels.size() > 1;
+      if (is_twin && !is_chosen(kernel) && !guess_.twin) {
+        guess_.twin = AdoptedKernel{&kernel, {}};
+      } else if (!is_twin && options_.kernels.empty()) {
+        guess_.kernels.push_back({&kernel, {}});
+      }
+    }
+    if (guess_.kernels.empty()) refuse_several();
+  }
+
+  [[nodiscard]] bool is_chosen(const SourceKernel& kernel) const {
+    return std::any_of(guess_.kernels.begin(), guess_.kernels.end(),
+                       [&](const AdoptedKernel& each) { return each.source == &kernel; });
+  }
+
+  void choose_kernel(const std::string& name) {
+    const auto found = std::find_if(
+        model_.kernels.begin(), model_.kernels.end(),
+        [&](const SourceKernel& each) { return each.name == name || each.plain_name == name; });
+    if (found == model_.kernels.end()) {
+      const auto known = kernel_names(model_);
+      refuse_adoption(file_, fmt::format("no kernel \"{}\" is defined in this file{}", name,
+                                         meant_or_known(name, known)));
+    }
+    if (is_chosen(*found)) {
+      refuse_adoption(file_, fmt::format("--kernel {} is given twice; a kernel that is launched "
+                                         "twice gets its second launch by hand",
+                                         name));
+    }
+    guess_.kernels.push_back({&*found, {}});
+  }
+
+  [[noreturn]] void refuse_several() const {
+    const auto known = kernel_names(model_);
+    refuse_adoption(
+        file_, fmt::format("{} kernels are in this file ({}); name the one to adopt: --kernel {}, "
+                           "or several that are launched one after the other",
+                           known.size(), fmt::join(known, ", "), known.front()));
+  }
+
+  /// Kernels that nobody has chosen belong together if each leaves something to a later one.
+  void check_chain() const {
+    if (!options_.kernels.empty()) return;
+    for (std::size_t k = 0; k + 1 < guess_.kernels.size(); ++k) {
+      const auto& between = guess_.problem.between;
+      const bool leaves = std::any_of(
+          between.begin(), between.end(),
+          [&](const BetweenGuess& each) { return each.writer == k && each.written == each.read; });
+      if (!leaves) refuse_several();
+    }
+  }
+
+  void choose_names() {
+    const std::string kernel = guess_.kernels.front().source->plain_name;
+    guess_.operation = options_.operation;
+    if (guess_.operation.empty()) {
+      guess_.operation = kernel;
+      for (const std::string_view ending : {"_kernel", "Kernel"}) {
+        if (kernel.size() > ending.size() && kernel.ends_with(ending)) {
+          guess_.operation = kernel.substr(0, kernel.size() - ending.size());
+        }
+      }
+    }
+    if (!is_identifier(guess_.operation)) {
+      refuse_adoption(file_, fmt::format("--operation {}: a name consists of letters, digits and "
+                                         "underscores",
+                                         guess_.operation));
+    }
+    guess_.template_name = kernel == guess_.operation ? kernel + "_kernel" : kernel;
+  }
+
+  std::string file_;
+  const AdoptOptions& options_;
+  SourceModel model_;
+  AdoptionGuess guess_;
+};
+
+/// Marks of one kind below their title, if there are any.
+std::string marks_text(const Adoption& adoption, bool checks, std::string_view title) {
+  std::string text;
+  for (const auto* file : {&adoption.operation, &adoption.adopted}) {
+    for (const auto& mark : file->marks) {
+      if (mark.is_check != checks) continue;
+      text += fmt::format("  {}:{}: {}\n", file->name, mark.line, mark.what);
+    }
+  }
+  return text.empty() ? text : fmt::format("{}\n{}", title, text);
+}
+
+}  // namespace
+
+Adoption adopt(const std::string& file, std::string_view source, const AdoptOptions& options) {
+  if (has_front_matter(source)) {
+    refuse_adoption(file,
+                    "has front matter already (lines that begin with //@); `kiln templates` and "
+                    "`kiln operations` show what Kiln makes of it");
+  }
+  return Adopter(file, source, options).run();
+}
+
+std::string adoption_summary(const Adoption& adoption, const std::string& folder) {
+  std::string text = marks_text(adoption, false, "fill in, where FILL_IN stands:") +
+                     marks_text(adoption, true, "check what says CHECK:");
+  if (!adoption.notes.empty()) text += "change in the file:\n";
+  for (const auto& note : adoption.notes) text += "  " + note + "\n";
+  const std::string path = folder.empty() ? "FOLDER" : shell_word(folder);
+  text += fmt::format(
+      "then:\n  kiln operations {0} --template-path {2}\n  kiln templates {1} --template-path "
+      "{2}\n",
+      adoption.operation_name, adoption.template_name, path);
+  return printable(text);
+}
+
+}  // namespace kiln::tools

@@ -1,0 +1,194 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/adopt/notes.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <optional>
+
+#include "templates/header_names.hpp"
+#include "templates/nearest_name.hpp"
+#include "tools/adopt/types.hpp"
+
+namespace kiln::tools {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// "main" (line 3), "check" (line 9)
+std::string with_lines(const std::vector<SourceName>& names) {
+  std::string text;
+  for (const SourceName& each : names) {
+    text += fmt::format("{}{} (line {})", text.empty() ? "" : ", ", each.name, each.line);
+  }
+  return text;
+}
+
+class NoteWriter {
+ public:
+  NoteWriter(const AdoptionGuess& guess, const std::string& file)
+      : guess_(guess), model_(*guess.model), file_(file) {}
+
+  std::vector<std::string> run() {
+    note_headers();
+    note_own_headers();
+    note_host_code();
+    for (const SourceConstant& constant : model_.constants) note_constant(constant);
+    note_fixed_macros();
+    note_typos();
+    return std::move(notes_);
+  }
+
+ private:
+  void add(std::string note) { notes_.push_back(std::move(note)); }
+
+  void note_headers() {
+    if (const auto& headers = model_.host_headers; !headers.empty()) {
+      std::vector<std::string> names;
+      for (const SourceName& each : headers) names.push_back(each.name);
+      const bool one = headers.size() == 1;
+      add(fmt::format(
+          "<{}> {} for the host, and kernels are compiled without {}: put {} under "
+          "\"#if !defined(KILN_RENDERED)\"",
+          fmt::join(names, ">, <"), one ? "is" : "are", one ? "it" : "them", one ? "it" : "them"));
+    }
+    for (const SourceName& header : model_.angled_headers) {
+      const std::string meant = nearest_header(header.name);
+      if (is_known(header.name) || meant.empty()) continue;
+      add(fmt::format("line {}: neither CUDA nor Kiln has <{}>: write <{}>, if that is meant",
+                      header.line, header.name, meant));
+    }
+  }
+
+  static bool is_known(std::string_view header) {
+    return is_standard_header(header) || is_cuda_header(header);
+  }
+
+  void note_own_headers() {
+    std::vector<std::string> names;
+    std::error_code error;
+    const bool is_there = fs::exists(file_, error);
+    for (const SourceName& header : model_.own_headers) {
+      const bool is_missing = is_there && !is_known(header.name) &&
+                              !fs::exists(fs::path(file_).parent_path() / header.name, error);
+      if (!is_missing) {
+        names.push_back(header.name);
+        continue;
+      }
+      const std::string meant = nearest_header(header.name);
+      add(fmt::format(
+          "line {}: there is no \"{}\" beside the file: {}name its folder with "
+          "--include DIR or a line \"//@ include DIR\"",
+          header.line, header.name,
+          meant.empty() ? "" : fmt::format("write <{}>, if that is meant, or ", meant)));
+    }
+    if (names.empty()) return;
+    const bool one = names.size() == 1;
+    add(fmt::format("\"{}\" {} not looked into: a name of {} may be taken for a tunable",
+                    fmt::join(names, "\", \""), one ? "was" : "were", one ? "it" : "them"));
+  }
+
+  void note_host_code() {
+    if (const auto& functions = model_.host_definitions; !functions.empty()) {
+      const bool one = functions.size() == 1;
+      add(fmt::format(
+          "{} {} for the host, and the compiler of kernels refuses {}: put {} under "
+          "\"#if !defined(KILN_RENDERED)\", or write __device__ before what kernels "
+          "call",
+          with_lines(functions), one ? "is" : "are", one ? "it" : "them", one ? "it" : "them"));
+    }
+    if (model_.host_launch_line) {
+      add(
+          fmt::format("line {} launches a kernel: host code goes under \"#if "
+                      "!defined(KILN_RENDERED)\", or into another file",
+                      *model_.host_launch_line));
+    }
+  }
+
+  void note_constant(const SourceConstant& constant) {
+    if (constant.is_template) {
+      add(
+          fmt::format("line {}: {} is a template, of which Kiln can fill no instance: declare the "
+                      "array that the kernel reads without one, and adopt again",
+                      constant.line, constant.name));
+    } else if (constant.is_pointer) {
+      add(fmt::format(
+          "line {}: {} is a pointer in constant memory, which Kiln cannot fill: make it "
+          "a parameter of the kernel, and adopt again",
+          constant.line, constant.name));
+    } else if (constant.is_hidden) {
+      add(
+          fmt::format("line {}: {} is static or in an unnamed namespace, where Kiln cannot fill "
+                      "it: move it out",
+                      constant.line, constant.name));
+    } else if (!element_type(constant.type, model_.type_aliases)) {
+      add(fmt::format(
+          "line {}: {} is a {}, and an operand has elements of one type: if its members "
+          "differ, declare an array for each of their types, and adopt again",
+          constant.line, constant.name, constant.type));
+    }
+  }
+
+  void note_fixed_macros() {
+    for (const auto& [name, macro] : model_.macros) {
+      if (macro.is_default || !constant_number(macro.body, model_)) continue;
+      const auto kind = guess_tunable(name, std::nullopt, 1).kind;
+      const bool is_tunable = kind == TunableGuess::Kind::block || kind == TunableGuess::Kind::tile;
+      const bool is_misspelt =
+          !macro.misspelt_guard.empty() && !model_.macros.contains(macro.misspelt_guard);
+      if (is_misspelt) {
+        add(
+            fmt::format("line {}: the #ifndef above asks for {}, and {} is defined: write the same "
+                        "name in both, and adopt again",
+                        macro.line, macro.misspelt_guard, name));
+      } else if (is_tunable) {
+        add(
+            fmt::format("line {} defines {}, whatever Kiln says: to tune it, write \"#ifndef {}\" "
+                        "above, \"#endif\" below, and adopt again",
+                        macro.line, name, name));
+      }
+    }
+  }
+
+  /// Two names of which one is likely meant to be the other: the one that is used less.
+  void note_typos() {
+    for (const TunableGuess& each : guess_.macros) {
+      for (const TunableGuess& other : guess_.macros) {
+        if (!is_typo_of(each.name, other.name)) continue;
+        const auto uses = uses_of(each.name);
+        const auto more = uses_of(other.name).size();
+        const bool is_rarer = uses.size() != more ? uses.size() < more : each.name < other.name;
+        if (uses.empty() || !is_rarer) continue;
+        add(
+            fmt::format("line {}: {} resembles {}, which is tuned as well: correct it if it is a "
+                        "typo, and adopt again",
+                        uses.front(), each.name, other.name));
+      }
+    }
+  }
+
+  /// Lines.
+  [[nodiscard]] std::vector<int> uses_of(std::string_view name) const {
+    std::vector<int> lines;
+    for (const CodeToken& token : model_.code.tokens) {
+      if (token.is(name)) lines.push_back(token.line);
+    }
+    return lines;
+  }
+
+  const AdoptionGuess& guess_;
+  const SourceModel& model_;
+  const std::string& file_;
+  std::vector<std::string> notes_;
+};
+
+}  // namespace
+
+std::vector<std::string> adoption_notes(const AdoptionGuess& guess, const std::string& file) {
+  return NoteWriter(guess, file).run();
+}
+
+}  // namespace kiln::tools

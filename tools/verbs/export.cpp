@@ -1,0 +1,167 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <memory>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "cache/transfer.hpp"
+#include "kiln/error.hpp"
+#include "templates/export_text.hpp"
+#include "templates/printable.hpp"
+#include "templates/renderer.hpp"
+#include "tools/choice.hpp"
+#include "tools/command_line/examples.hpp"
+#include "tools/command_line/exit_code.hpp"
+#include "tools/command_line/problem_flags.hpp"
+#include "tools/command_line/quantity.hpp"
+#include "tools/output/json.hpp"
+#include "tools/output/transfer_report.hpp"
+#include "tools/output/units.hpp"
+#include "tools/stored.hpp"
+#include "tools/verbs/verbs.hpp"
+
+namespace kiln::tools {
+namespace {
+
+struct ExportOptions {
+  ProblemFlags problem;
+  std::string template_name;
+  std::vector<std::string> set;
+  std::string arch;
+  std::string on;
+  std::string output;
+  bool database = false;
+};
+
+int export_database(Context& context, const ExportOptions& options) {
+  const auto store = context.open_for_reading(OpenMode::salvage);
+  if (!store) throw Error(ErrorKind::not_found, "there is nothing to export");
+  TrialFilter filter;
+  if (options.problem.given()) filter.problem = options.problem.request().problem;
+  std::ostringstream lines;
+  const RowCount count = export_rows(*store, filter, lines);
+  const std::string& fault = store->salvage_fault();
+  if (!fault.empty()) {
+    if (count == RowCount{}) {
+      throw Error(ErrorKind::database,
+                  fmt::format("database {} {}; none of its rows can be read. Next: move it away; "
+                              "Kiln creates a new one.",
+                              store->path(), fault));
+    }
+    context.warn(fmt::format(
+        "database {0} {1}; only rows that can be read and match their digests are exported. Next: "
+        "`kiln doctor --db {2}` says more; with the export in a file (`kiln export --database --db "
+        "{2} -o sound.jsonl`), move the database away (Kiln creates a new one), then `kiln import "
+        "sound.jsonl --db {2}`.",
+        store->path(), fault, shell_word(store->path())));
+  } else {
+    warn_of_corrupt_rows(context, *store);
+  }
+  write_file(options.output, lines.str());
+  context.note(fmt::format("{} and {} exported", counted(count.trials, "trial"),
+                           counted(count.sessions, "session")));
+  return fault.empty() ? kExitOk : kExitFailure;
+}
+
+/// Whether a comment can have it.
+bool is_one_line(const std::string& path) {
+  return path.find_first_of("\r\n\\") == std::string::npos;
+}
+
+int export_kernel(Context& context, const ExportOptions& options) {
+  const Catalog& catalog = context.catalog();
+  const ProblemCase request = options.problem.request();
+  const Problem& problem = request.problem;
+  require_kernel(problem);
+  std::string name = options.template_name;
+  DeviceLimits limits;
+  Config config;
+  if (!name.empty()) {
+    limits = context.limits(options.arch);
+    config = choose_config(catalog.at(name), problem, limits, parse_choices("--set", options.set));
+  } else {
+    if (const auto why = why_nothing_to_tune(problem); !why.empty()) {
+      throw Error(ErrorKind::usage,
+                  fmt::format("{}; for a kernel all the same name a --template", why));
+    }
+    const auto store = context.open_for_reading();
+    if (!store)
+      throw Error(ErrorKind::not_found, "no kernel to export; tune first, or name a --template");
+    const std::string tune_command = context.command("tune " + problem_words(request));
+    const Trial best = stored_best(*store, catalog, problem, options.on, tune_command);
+    name = best.key.template_name;
+    config = best.key.config;
+    if (catalog.find(name) == nullptr) {
+      throw Error(
+          ErrorKind::not_found,
+          fmt::format("the stored best was made with another version of {}; `{}` finds the best of "
+                      "the current one",
+                      name, tune_command));
+    }
+    limits = known_limits(best.key.device.arch);
+  }
+  const KernelTemplate& kernel_template = catalog.at(name);
+  const auto rendered = render(catalog, kernel_template, config, problem, limits);
+  const bool is_named = !context.flags.json && !options.output.empty() && options.output != "-" &&
+                        is_one_line(options.output);
+  const std::string text = export_text_as(is_named ? options.output : name + ".cu", rendered,
+                                          kernel_template, problem, limits);
+  if (!context.flags.json) {
+    write_file(options.output, text);
+  } else {
+    Json document = json_document("export");
+    document["problem"] = to_json(problem);
+    document["arch"] = limits.arch;
+    document["template"] = name;
+    document["template_digest"] = rendered.template_digest;
+    document["config"] = to_json(config);
+    document["digest"] = rendered.digest;
+    document["text"] = text;
+    write_file(options.output, json_text(document));
+  }
+  context.note(fmt::format("exported {} {}", name, config.canonical()));
+  return kExitOk;
+}
+
+int export_something(Context& context, const ExportOptions& options) {
+  const auto reject = [](const std::string& text) { throw Error(ErrorKind::usage, text); };
+  if (options.database) return export_database(context, options);
+  if (!options.problem.given()) {
+    reject(
+        fmt::format("export: name what to write: `{}` for a kernel, --database for the stored "
+                    "trials",
+                    example("beginning")));
+  }
+  if (!options.set.empty() && options.template_name.empty()) {
+    reject(
+        fmt::format("--set: name the template as well, e.g. --template {}", example("template")));
+  }
+  return export_kernel(context, options);
+}
+
+}  // namespace
+
+Action add_export(CLI::App& verb, const Operation& operation) {
+  auto options = std::make_shared<ExportOptions>();
+  options->problem.add_to(verb, operation, ProblemFlags::Word::optional);
+  auto& o = *options;
+  verb.add_flag("--database", o.database,
+                "Write trials and sessions as JSON lines (of one problem, if one is given)");
+  verb.add_option("--template", o.template_name, "A kernel of this template, not the stored best")
+      ->type_name("TEMPLATE");
+  verb.add_option("--set", o.set,
+                  "With --template: values of tunables; the others stay close to their defaults")
+      ->type_name("NAME=V,...");
+  verb.add_option("--arch", o.arch,
+                  "With --template: obey the limits of this architecture (default: of the device)")
+      ->type_name("ARCH");
+  verb.add_option("--on", o.on, "The best on the device whose name or architecture contains this")
+      ->type_name("TEXT");
+  verb.add_option("-o,--output", o.output, "File to write (default: stdout)")->type_name("FILE");
+  return [options](Context& context) { return export_something(context, *options); };
+}
+
+}  // namespace kiln::tools

@@ -1,0 +1,400 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "kiln/error.hpp"
+#include "templates/constant_line.hpp"
+#include "templates/nearest_name.hpp"
+#include "templates/operation.hpp"
+#include "templates/scalar_text.hpp"
+#include "tools/command_line/exit_code.hpp"
+#include "tools/command_line/problem_flags.hpp"
+#include "tools/command_line/value_kinds.hpp"
+#include "tools/output/json.hpp"
+#include "tools/output/table.hpp"
+#include "tools/output/units.hpp"
+#include "tools/verbs/verbs.hpp"
+
+namespace kiln::tools {
+namespace {
+
+struct OperationsOptions {
+  std::string name;
+  bool names = false;
+  bool flags = false;
+};
+
+std::vector<std::string> templates_of(const Catalog& catalog, const Operation& operation) {
+  std::vector<std::string> names;
+  for (const auto& each : catalog.templates()) {
+    if (each.operation() == operation.name) names.push_back(each.name());
+  }
+  return names;
+}
+
+std::vector<std::string> texts_of(const std::vector<Expression>& expressions) {
+  std::vector<std::string> texts;
+  for (const Expression& each : expressions) texts.push_back(each.text());
+  return texts;
+}
+
+std::vector<std::string> names_of(const std::vector<DType>& types) {
+  std::vector<std::string> names;
+  for (const DType type : types) names.emplace_back(to_string(type));
+  return names;
+}
+
+/// "integers 0 (n - 1)", as the declaration has it.
+std::string fill_text(const FillSpec& fill) {
+  std::string text(to_string(fill.kind));
+  if (fill.low) text += fmt::format(" {} {}", fill.low->text(), fill.high->text());
+  return text;
+}
+
+/// "bound 16 of f32", likewise.
+std::string right_text(const RightSpec& right) {
+  switch (right.kind) {
+    case RightSpec::Kind::exact:
+      return "exact";
+    case RightSpec::Kind::bound:
+      return fmt::format("bound {} of {}", right.factor->text(), right.roundoff_of);
+    case RightSpec::Kind::within:
+      return fmt::format("within {} {}", right.relative, right.absolute);
+    case RightSpec::Kind::checker:
+      return "checker";
+  }
+  return "";
+}
+
+/// "rows=7 cols=33".
+std::string case_text(const std::vector<NamedValue>& sizes) {
+  std::string text;
+  for (const NamedValue& size : sizes) {
+    text += fmt::format("{}{}={}", text.empty() ? "" : " ", size.name, size.value);
+  }
+  return text;
+}
+
+/// What one line of front matter says of an operand after its role.
+std::string operand_text(const OperandSpec& operand) {
+  std::string text = fmt::format("{}", fmt::join(texts_of(operand.extents), ", "));
+  if (operand.ld) text += "  ld " + operand.ld->text();
+  if (operand.align) text += "  align " + operand.align->text();
+  if (operand.pointers) text += "  pointers";
+  if (operand.fill.kind != FillSpec::Kind::normal) text += "  fill " + fill_text(operand.fill);
+  if (operand.when) text += "  when " + operand.when->text();
+  return text;
+}
+
+Json operands_json(const Operation& operation) {
+  Json operands = Json::array();
+  for (const auto& operand : operation.operands) {
+    Json one{{"name", operand.name},
+             {"role", to_string(operand.role)},
+             {"extents", texts_of(operand.extents)}};
+    if (operand.ld) one["ld"] = operand.ld->text();
+    if (operand.align) one["align"] = operand.align->text();
+    if (operand.pointers) one["pointers"] = true;
+    if (operand.when) one["when"] = operand.when->text();
+    if (operand.role != OperandRole::out) one["fill"] = fill_text(operand.fill);
+    one["comment"] = operand.comment;
+    operands.push_back(std::move(one));
+  }
+  return operands;
+}
+
+std::vector<std::string> constants_of(const JudgeKernel& judge, const Operation& operation) {
+  std::vector<std::string> texts;
+  for (const ConstantSpec& constant : judge.constants) {
+    texts.push_back(constant_text(constant, operation));
+  }
+  return texts;
+}
+
+Json judge_json(const JudgeKernel& judge, const Operation& operation) {
+  return {{"kernel", judge.kernel},
+          {"grid", texts_of(judge.grid)},
+          {"block", texts_of(judge.block)},
+          {"args", argument_text(judge.args, operation)},
+          {"constants", constants_of(judge, operation)}};
+}
+
+/// The reference kernel, if there is one, and what is right by it or by the checker.
+Json reference_json(const Operation& operation) {
+  Json json = operation.reference ? judge_json(*operation.reference, operation) : Json::object();
+  if (operation.checker) json["checker"] = judge_json(*operation.checker, operation);
+  if (!operation.independent.empty()) json["independent"] = operation.independent;
+  json["right"] = Json::object();
+  for (const auto& right : operation.rights) {
+    json["right"][operation.operands[right.operand].name] = right_text(right);
+  }
+  if (operation.integers) json["integers"] = operation.integers->text();
+  json["ragged"] = Json::array();
+  for (const auto& sizes : operation.ragged) {
+    Json one = Json::object();
+    for (const NamedValue& size : sizes) one[size.name] = size.value;
+    json["ragged"].push_back(std::move(one));
+  }
+  return json;
+}
+
+Json operation_json(const Catalog& catalog, const Operation& operation) {
+  Json json;
+  json["name"] = operation.name;
+  json["purpose"] = operation.purpose;
+  json["file"] = operation.file;
+  json["sizes"] = Json::array();
+  for (const auto& size : operation.sizes) {
+    Json one{
+        {"name", size.name}, {"least", size.least}, {"most", size.most}, {"comment", size.comment}};
+    if (size.value) one["default"] = size.value->text();
+    json["sizes"].push_back(std::move(one));
+  }
+  json["derived"] = Json::array();
+  for (const auto& [name, value] : operation.derived) {
+    json["derived"].push_back({{"name", name}, {"value", value.text()}});
+  }
+  json["types"] = Json::array();
+  for (std::size_t i = 0; i < operation.type_slots.size(); ++i) {
+    json["types"].push_back({{"slot", operation.type_slots[i]},
+                             {"types", names_of(operation.slot_types[i])},
+                             {"comment", operation.slot_comments[i]}});
+  }
+  json["scalars"] = Json::array();
+  for (const auto& scalar : operation.scalars) {
+    json["scalars"].push_back(
+        {{"name", scalar.name},
+         {"type", to_string(scalar.type)},
+         {"value", scalar.value.visit([](auto number) { return Json(number); })},
+         {"comment", scalar.comment}});
+  }
+  json["traits"] = Json::array();
+  for (const auto& trait : operation.traits) {
+    json["traits"].push_back(
+        {{"name", trait.name}, {"values", trait.values}, {"comment", trait.comment}});
+  }
+  json["operands"] = operands_json(operation);
+  json["flops"] = operation.flops_text;
+  if (!operation.bytes_text.empty()) json["bytes"] = operation.bytes_text;
+  json["deterministic"] = operation.deterministic;
+  if (operation.is_declared()) json["reference"] = reference_json(operation);
+  json["templates"] = templates_of(catalog, operation);
+  return json;
+}
+
+/// Texts of one width and the comments behind them.
+class CommentedFacts {
+ public:
+  void add(std::string name, std::string text, std::string comment) {
+    rows_.push_back({std::move(name), std::move(text), std::move(comment)});
+  }
+  /// Below a title, or "" if there are none.
+  [[nodiscard]] std::string text(std::string_view title) const {
+    if (rows_.empty()) return "";
+    std::size_t width = 0;
+    for (const Row& row : rows_) width = std::max(width, row.text.size());
+    FactSheet facts;
+    for (const Row& row : rows_) {
+      facts.add(row.name, width == 0 ? row.comment
+                                     : fmt::format("{:<{}}   {}", row.text, width, row.comment));
+    }
+    return fmt::format("\n{}\n{}", title, facts.text());
+  }
+
+ private:
+  struct Row {
+    std::string name, text, comment;
+  };
+  std::vector<Row> rows_;
+};
+
+std::string problem_text(const Operation& operation) {
+  CommentedFacts sizes, derived, types, scalars, traits, operands;
+  for (const auto& size : operation.sizes) {
+    std::string text = fmt::format("{} to {}", size.least, count_text(size.most));
+    if (size.value) text += fmt::format(", {} unless stated", size.value->text());
+    sizes.add(size.name, std::move(text), size.comment);
+  }
+  for (const auto& [name, value] : operation.derived) derived.add(name, value.text(), "");
+  for (std::size_t i = 0; i < operation.type_slots.size(); ++i) {
+    types.add(operation.type_slots[i],
+              fmt::format("{}", fmt::join(names_of(operation.slot_types[i]), " ")),
+              operation.slot_comments[i]);
+  }
+  for (const auto& scalar : operation.scalars) {
+    scalars.add(scalar.name,
+                fmt::format("{} = {}", to_string(scalar.type), scalar_text(scalar.value)),
+                scalar.comment);
+  }
+  for (const auto& trait : operation.traits) {
+    traits.add(trait.name, fmt::format("{}", fmt::join(trait.values, " ")), trait.comment);
+  }
+  for (const auto& operand : operation.operands) {
+    operands.add(operand.name,
+                 fmt::format("{:<5}  {}", to_string(operand.role), operand_text(operand)),
+                 operand.comment);
+  }
+  return sizes.text("sizes") + derived.text("derived sizes") + types.text("types") +
+         scalars.text("scalars") + traits.text("traits") + operands.text("operands");
+}
+
+std::string judge_text(std::string_view title, const JudgeKernel& judge,
+                       const Operation& operation) {
+  FactSheet facts;
+  facts.add("kernel", judge.kernel);
+  facts.add("grid", fmt::format("{}", fmt::join(texts_of(judge.grid), ", ")));
+  facts.add("block", fmt::format("{}", fmt::join(texts_of(judge.block), ", ")));
+  facts.add("args", argument_text(judge.args, operation));
+  for (const auto& text : constants_of(judge, operation)) facts.add("constant", text);
+  return fmt::format("\n{}\n{}", title, facts.text());
+}
+
+std::string reference_text(const Operation& operation) {
+  if (!operation.is_declared()) return "";
+  FactSheet results;
+  for (const auto& right : operation.rights) {
+    results.add(operation.operands[right.operand].name, right_text(right));
+  }
+  if (operation.integers) {
+    const std::string& most = operation.integers->text();
+    results.add("integers", most == "0"
+                                ? "none have exact results"
+                                : fmt::format("of -R to R have exact results, R = {}", most));
+  }
+  std::vector<std::string> cases;
+  for (const auto& sizes : operation.ragged) cases.push_back(case_text(sizes));
+  results.add("ragged", fmt::format("{}", fmt::join(cases, "\n")));
+  results.add("bits",
+              operation.deterministic ? "the same in every run" : "may differ between runs");
+  if (!operation.independent.empty()) {
+    results.add("parts", fmt::format("those of some {0} are compared where all would cost too much",
+                                     operation.independent));
+  }
+  std::string text = "\nright results\n" + results.text();
+  if (operation.reference) text += judge_text("reference", *operation.reference, operation);
+  if (operation.checker) text += judge_text("checker", *operation.checker, operation);
+  return text;
+}
+
+std::string operation_text(const Catalog& catalog, const Operation& operation) {
+  FactSheet cost;
+  cost.add("flops", operation.flops_text);
+  cost.add("bytes", operation.bytes_text.empty() ? "of the operands, each moved once"
+                                                 : operation.bytes_text);
+  const auto names = templates_of(catalog, operation);
+  return fmt::format("{}: {}\n", operation.name, operation.purpose) + problem_text(operation) +
+         "\ncost\n" + cost.text() + reference_text(operation) +
+         fmt::format("\ntemplates\n  {}\n",
+                     names.empty() ? "none" : fmt::format("{}", fmt::join(names, " ")));
+}
+
+/// Asked after the catalog was read, which declares what its directories have.
+const Operation& operation_of(const std::string& name) {
+  if (const Operation* const found = find_operation(name)) return *found;
+  std::vector<std::string> known;
+  for (const Operation* each : operations()) known.push_back(each->name);
+  throw Error(ErrorKind::usage,
+              fmt::format("{} is unknown; {}{}{}", name,
+                          known.size() == 1 ? "the only choice is " : "choose from ",
+                          fmt::join(known, ", "), did_you_mean(name, known)));
+}
+
+/// Of an operation there is much to say even if its templates are malformed.
+void describe_without_templates(Context& context, const std::string& name) {
+  if (find_operation(name) != nullptr) context.asked_error.reset();
+}
+
+int describe(Context& context, const std::string& name) {
+  describe_without_templates(context, name);
+  const Catalog& catalog = context.catalog();
+  const Operation& operation = operation_of(name);
+  if (!context.flags.json) {
+    context.print(operation_text(catalog, operation));
+    return kExitOk;
+  }
+  Json document = json_document("operation");
+  document.update(operation_json(catalog, operation));
+  context.print(json_text(document));
+  return kExitOk;
+}
+
+/// "--x<tab>Type of x<tab>f16 bf16 ...": a flag, its meaning without tabs, and the words for its
+/// value if some are known.
+std::string flag_line(const std::string& flag, const CLI::Option& option) {
+  std::string meaning = option.get_description();
+  std::ranges::replace(meaning, '\t', ' ');
+  std::string line = fmt::format("--{}\t{}", flag, meaning);
+  const ValueKind* const kind = find_value_kind(option.get_type_name());
+  if (kind != nullptr && !kind->words().empty()) {
+    line += fmt::format("\t{}", fmt::join(kind->words(), " "));
+  }
+  return line + "\n";
+}
+
+/// For completion in shells: what a verb would declare for problems of the operation.
+int print_flags(Context& context, const std::string& name) {
+  describe_without_templates(context, name);
+  static_cast<void>(context.catalog());  // declares the operations of its folders
+  CLI::App verb;
+  verb.set_help_flag();
+  ProblemFlags flags;
+  flags.add_to(verb, operation_of(name), ProblemFlags::Word::none);
+  for (const CLI::Option* each : verb.get_options()) {
+    for (const auto& flag : each->get_lnames()) {
+      context.print(flag_line(flag, *each));
+    }
+  }
+  return kExitOk;
+}
+
+int list(Context& context, bool only_names) {
+  const Catalog& catalog = context.catalog();
+  if (only_names) {
+    for (const Operation* each : operations()) context.print(each->name + "\n");
+    return kExitOk;
+  }
+  if (context.flags.json) {
+    Json document = json_document("operations");
+    document["operations"] = Json::array();
+    for (const Operation* each : operations()) {
+      document["operations"].push_back(operation_json(catalog, *each));
+    }
+    context.print(json_text(document));
+    return kExitOk;
+  }
+  Table table({{"name"}, {"sizes"}, {"templates", Table::Align::right}, {"purpose"}});
+  for (const Operation* each : operations()) {
+    table.add_row({each->name, fmt::format("{}", fmt::join(each->size_names, " ")),
+                   fmt::format("{}", templates_of(catalog, *each).size()), each->purpose});
+  }
+  context.print(table.text());
+  return kExitOk;
+}
+
+}  // namespace
+
+Action add_operations(CLI::App& verb, const Operation& /*operation*/) {
+  auto options = std::make_shared<OperationsOptions>();
+  auto* const name = verb.add_option("name", options->name, "Operation to describe in full");
+  name->type_name("NAME");
+  auto* const names =
+      verb.add_flag("--names", options->names, "Print only the names, one per line");
+  verb.add_flag(
+          "--flags", options->flags,
+          "Print only the flags of its problems, one per line: the flag, its meaning and the words "
+          "known for its value, with tabs between")
+      ->needs(name)
+      ->excludes(names);
+  return [options](Context& context) {
+    if (options->flags) return print_flags(context, options->name);
+    return options->name.empty() ? list(context, options->names) : describe(context, options->name);
+  };
+}
+
+}  // namespace kiln::tools

@@ -1,0 +1,104 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "tuner/compile/pool.hpp"
+#include "tuner/session/ledger.hpp"
+#include "tuner/strategies/strategy.hpp"
+
+namespace kiln {
+
+/// A candidate with the reason why it is tried.
+struct Proposal {
+  enum class Origin : std::uint8_t {
+    unfinished,  ///< on the device when an earlier run was killed
+    standard,    ///< default configuration of its template
+    likely,      ///< what an application would get as things are
+    strategy,
+    variant,  ///< of a good one, tried while code is being compiled
+  };
+  Candidate candidate;
+  Origin origin = Origin::strategy;
+};
+
+/// The order in which a session tries candidates: the default of each template, then what is likely
+/// to be good, then what a killed run left unfinished, then what the strategy proposes; none twice.
+/// A default that by its template's costs takes many times as long as another waits until the
+/// strategy proposes it.
+class ProposalQueue {
+ public:
+  ProposalQueue(const StrategyInput& input, Strategy& strategy);
+  /// A candidate that needs no try. Before the first next().
+  void exclude(const Candidate& candidate);
+  /// Ignored if it is not in the space.
+  void add_likely(const Candidate& candidate);
+  void add_unfinished(const Candidate& candidate);
+  /// No more candidates of that template.
+  void abandon(const std::string& template_name);
+  [[nodiscard]] std::optional<Proposal> next();
+  /// Takes a candidate out of turn; false if it was proposed or excluded before.
+  [[nodiscard]] bool take(const Candidate& candidate);
+
+ private:
+  void leave_out_slow(const StrategyInput& input);
+
+  const SearchSpace& space_;
+  Strategy& strategy_;
+  std::deque<Proposal> first_;
+  std::set<Candidate> out_;  ///< proposed, taken or excluded
+  std::set<std::string> abandoned_;
+};
+
+/// Moves candidates through the compile pool to the caller that evaluates them, in the order in
+/// which they were proposed.
+class CandidateSearch {
+ public:
+  using Prepare = std::function<PreparedCandidate(const Proposal&)>;
+  /// Decides the candidate and records its outcome; false if the session's end came first.
+  using Consume = std::function<bool(const Proposal&, const PreparedCandidate&)>;
+  /// Decides a candidate that needs no compiler; false if there is none. Empty: there never is.
+  using WhileWaiting = std::function<bool()>;
+
+  CandidateSearch(const SessionContext& context, const BudgetClock& clock, SessionLedger& ledger,
+                  ProposalQueue& proposals, Prepare prepare);
+
+  /// Fills the pool. run() does it too; calling it earlier, or while a candidate runs, uses idle
+  /// time.
+  void fill();
+  /// Whether fill() found anything to do.
+  [[nodiscard]] bool has_work() const { return pool_.pending() > 0; }
+  /// Returns how the session ended: "complete" (nothing is left), "budget" or "interrupted". Once.
+  /// `while_waiting` is called as long as the compilers have nothing ready.
+  [[nodiscard]] std::string run(const Consume& consume, const WhileWaiting& while_waiting = {});
+  /// Candidates of that template are dropped from now on, in the pool as well.
+  void abandon(const std::string& template_name);
+  /// Whether the session was stopped, or has no time left to search in. From any thread.
+  [[nodiscard]] bool must_end() const { return context_.stop || clock_.search_left_s() <= 0; }
+  /// How it ends where it must.
+  [[nodiscard]] std::string end_state() const { return context_.stop ? "interrupted" : "budget"; }
+
+ private:
+  [[nodiscard]] std::string consume_all(const Consume& consume, const WhileWaiting& while_waiting);
+  [[nodiscard]] bool wait_for_result(const WhileWaiting& while_waiting);
+
+  const SessionContext& context_;
+  const BudgetClock& clock_;
+  SessionLedger& ledger_;
+  ProposalQueue& proposals_;
+  Prepare prepare_;
+  std::size_t window_;  ///< most candidates in the pool
+  bool exhausted_ = false;
+  bool decides_ = false;  ///< a candidate is neither in the pool nor recorded
+  std::deque<Proposal> in_pool_;
+  std::set<std::string> abandoned_;
+  CompilePool pool_;  ///< last: its threads use what is above
+};
+
+}  // namespace kiln

@@ -1,0 +1,370 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tuner/session/session.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <exception>
+#include <future>
+#include <optional>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include "kiln/error.hpp"
+#include "runtime/kernel_chooser.hpp"
+#include "templates/judge.hpp"
+#include "tuner/session/begin_task.hpp"
+#include "tuner/session/checks.hpp"
+#include "tuner/session/compiler.hpp"
+#include "tuner/session/context.hpp"
+#include "tuner/session/finalists.hpp"
+#include "tuner/session/ledger.hpp"
+#include "tuner/session/resume.hpp"
+#include "tuner/session/search.hpp"
+#include "tuner/session/sharing.hpp"
+#include "tuner/session/stop_grace.hpp"
+#include "tuner/session/variants.hpp"
+#include "tuner/strategies/strategy.hpp"
+
+namespace kiln {
+namespace {
+
+/// A template whose best candidate takes this many times as long as the overall best is abandoned:
+/// no tile size makes up for a factor that large, and its tries would cost the others theirs.
+constexpr double kHopelessFactor = 20.0;
+/// So many of what an application would get by now are tried first: whoever tunes for a second only
+/// should not end with less than that.
+constexpr std::size_t kMostLikely = 8;
+/// Predictions' substitute for a measurement policy: they change with the model.
+constexpr std::string_view kPredictionPolicy = "model 3";
+/// How soon a wait for the set-up notices the session's end.
+constexpr std::chrono::milliseconds kWaitSlice{50};
+
+bool is_modelled(const SessionContext& context) {
+  return context.provenance == Provenance::modelled;
+}
+
+/// One tuning run on a device.
+class DeviceSession {
+ public:
+  DeviceSession(const SessionContext& context, Compiler& compiler, Evaluator& evaluator)
+      : context_(context),
+        request_(context.request),
+        search_compiler_(compiler, [this] { return search_.must_end(); }),
+        last_compiler_(compiler, [this] { return context_.stop || clock_.left_s() <= 0.0; }),
+        evaluator_(evaluator),
+        clock_(request_.budget,
+               is_modelled(context)
+                   ? checks_share_s(request_.budget)
+                   : finalists_share_s(request_.budget, request_.policy.finalists)),
+        space_(make_search_space(context.catalog, context.problem, context.limits,
+                                 request_.templates, request_.choices)),
+        strategy_(make_strategy(request_.strategy,
+                                {space_, context.problem, context.limits, context.device,
+                                 request_.seed, [this] { return search_.must_end(); }})),
+        proposals_({space_, context.problem, context.limits, context.device, request_.seed},
+                   *strategy_),
+        cases_(verification_cases(request_.tuned, request_.thoroughness)),
+        ledger_(context, space_, strategy_->canonical(), clock_),
+        finalists_(context, ledger_),
+        variants_(context, space_, cases_),
+        search_(context, clock_, ledger_, proposals_,
+                [this](const Proposal& proposal) { return prepare(proposal); }) {}
+
+  [[nodiscard]] TuneResult run();
+
+ private:
+  void take_over();
+  void add_likely();
+  [[nodiscard]] std::string search();
+  [[nodiscard]] std::optional<EvaluationSetup> wait_for(std::future<EvaluationSetup>& setup);
+  [[nodiscard]] PreparedCandidate prepare(const Proposal& proposal);
+  [[nodiscard]] bool make_ready();
+  [[nodiscard]] bool decide(const Proposal& proposal, const PreparedCandidate& prepared);
+  [[nodiscard]] bool fills_waits() const;
+  [[nodiscard]] bool decide_variant();
+  [[nodiscard]] bool evaluate(const Proposal& proposal, const EvaluationJob& planned, Trial& trial);
+  void give_up_hopeless();
+
+  const SessionContext& context_;
+  const TuneRequest& request_;
+  SessionCompiler search_compiler_;  ///< of the set-up and the candidates
+  SessionCompiler last_compiler_;    ///< of the finalists
+  Evaluator& evaluator_;
+  BudgetClock clock_;
+  SearchSpace space_;
+  std::unique_ptr<Strategy> strategy_;
+  ProposalQueue proposals_;
+  std::vector<ProblemCase> cases_;
+  SessionLedger ledger_;
+  Finalists finalists_;
+  LaunchVariants variants_;
+  std::set<std::string> given_up_;
+  std::uint64_t elsewhere_ = 0;  ///< candidates measured by another session
+  std::exception_ptr failed_;    ///< what went wrong while a candidate ran
+  CandidateSearch search_;       ///< last: its threads use what is above
+};
+
+TuneResult DeviceSession::run() {
+  take_over();
+  ledger_.enter("preparing");
+  std::string state = search();
+  if (elsewhere_ > 0) {
+    context_.observer.on_note(fmt::format(
+        "{} candidates were left to another run that shares the database; `kiln show` has their "
+        "results once it has ended",
+        elsewhere_));
+  }
+  std::vector<Trial> finalists;
+  if (state != "interrupted") {
+    ledger_.enter("finalists");
+    finalists = finalists_.compare(evaluator_, last_compiler_, cases_, clock_.left_s());
+  }
+  WinnerChecks checks(context_, space_, ledger_, clock_);
+  if (is_modelled(context_)) {
+    if (state == "interrupted") {
+      checks.leave_out();
+    } else {
+      checks.run(evaluator_, last_compiler_);
+      if (checks.ran_out_of_time()) state = "budget";
+    }
+  }
+  TuneResult result = ledger_.conclude(space_, state);
+  result.finalists = std::move(finalists);
+  if (checks.ran_out_of_time()) result.ended_by_count = false;
+  if (result.best && is_modelled(context_)) {
+    if (auto twin = checks.checked_twin(*result.best)) result.best = std::move(twin);
+  }
+  const bool is_checked =
+      result.best && result.best->verification && result.best->verification->checked;
+  if (!is_checked && best_unless_checked(context_, space_)) result.unchecked = checks.unchecked();
+  if (result.best) {
+    result.ragged_sizes = count_ragged(context_.catalog.at(result.best->key.template_name),
+                                       result.best->key.config, context_.limits, cases_);
+  }
+  return result;
+}
+
+/// Tries candidates; returns how that ended.
+std::string DeviceSession::search() {
+  // Compilers are busy with this, and then with candidates, while the strategy times its space.
+  std::future<EvaluationSetup> setup;
+  // Nobody waits for what is compiled for nothing, not for an error to be told either.
+  const EndOfCompiling end(search_compiler_);
+  const bool is_covered = ledger_.progress().known >= space_.count();
+  if (!is_covered) {
+    setup = begin_task([&] { return make_setup(request_, search_compiler_, evaluator_.info()); });
+  }
+  search_.fill();
+  if (!search_.has_work()) {
+    return !is_covered && search_.must_end() ? search_.end_state() : "complete";
+  }
+  const auto made = wait_for(setup);
+  if (!made) return search_.end_state();
+  evaluator_.set_up(*made);
+  if (make_ready()) ledger_.enter("searching");
+  CandidateSearch::WhileWaiting while_waiting;
+  if (fills_waits()) while_waiting = [this] { return decide_variant(); };
+  return search_.run(
+      [this](const Proposal& proposal, const PreparedCandidate& prepared) {
+        return decide(proposal, prepared);
+      },
+      while_waiting);
+}
+
+/// Nothing if the session's end comes first.
+std::optional<EvaluationSetup> DeviceSession::wait_for(std::future<EvaluationSetup>& setup) {
+  while (setup.wait_for(kWaitSlice) == std::future_status::timeout) {
+    if (search_.must_end()) search_compiler_.end();
+  }
+  try {
+    return setup.get();
+  } catch (const Error&) {
+    // What was given up fails, too.
+    if (!search_.must_end()) throw;
+    return std::nullopt;
+  }
+}
+
+/// False if the session is to end before the evaluator is ready for the next candidate.
+bool DeviceSession::make_ready() {
+  return evaluator_.make_ready([this] { return search_.must_end(); });
+}
+
+void DeviceSession::take_over() {
+  Inheritance inheritance = inherit(context_, space_);
+  std::uint64_t elsewhere = 0;
+  for (auto& trial : inheritance.known) {
+    const Candidate candidate{trial.key.template_name, trial.key.config};
+    proposals_.exclude(candidate);
+    strategy_->observe(candidate, trial.outcome, trial.timing ? trial.timing->median_ns : 0.0);
+    if (trial.environment != context_.environment) ++elsewhere;
+    ledger_.take_over(std::move(trial));
+  }
+  if (inheritance.known.empty() && !request_.again) add_likely();
+  for (const auto& candidate : inheritance.unfinished) proposals_.add_unfinished(candidate);
+  if (elsewhere > 0) {
+    context_.observer.on_note(
+        fmt::format("{} known results come from another driver, toolkit or measurement policy; "
+                    "--again measures afresh",
+                    elsewhere));
+  }
+  give_up_hopeless();
+}
+
+/// By this database, which may know related problems, and by what the templates call usual.
+void DeviceSession::add_likely() {
+  // They are hints: what keeps the database from giving some is told where its answers are used.
+  detail::WarningSink unheard([](std::string_view) {}, "");
+  detail::KernelChooser chooser(context_.catalog, evaluator_.info(), context_.store.path(), {},
+                                unheard);
+  for (const detail::Choice& choice :
+       chooser.likely(context_.problem, context_.environment.toolkit, kMostLikely)) {
+    proposals_.add_likely({choice.kernel_template->name(), choice.config});
+  }
+}
+
+PreparedCandidate DeviceSession::prepare(const Proposal& proposal) {
+  // If everything spilled, refusing it all would leave nothing; so each template keeps its default.
+  const auto admission =
+      proposal.origin == Proposal::Origin::standard ? Admission::runnable : Admission::competitive;
+  return prepare_candidate(proposal.candidate, context_.catalog, search_compiler_, context_.limits,
+                           cases_, admission, context_.code);
+}
+
+bool DeviceSession::decide(const Proposal& proposal, const PreparedCandidate& prepared) {
+  const double device_s = ledger_.progress().device_s;
+  Trial trial = prepared_trial(context_, prepared);
+  if (trial.outcome == Outcome::ok) {
+    const auto same = ledger_.outcome_of_code(trial.code_digest);
+    // Before the attempt is noted: what the evaluator does first is not this candidate's doing.
+    if (!same && !make_ready()) return false;
+    if (!ledger_.claim(trial.key)) {
+      ++elsewhere_;
+      return true;
+    }
+    // The observer was just notified of the trial before, and may have stopped the run.
+    if (context_.stop) {
+      context_.store.withdraw_attempt(trial.key, context_.session_id);
+      return false;
+    }
+    if (same) {
+      share_outcome(trial, *same);
+    } else if (!evaluate(proposal, prepared.job, trial)) {
+      return false;
+    }
+    ledger_.count_code(same.has_value());
+  }
+  const Trial& recorded = ledger_.record(std::move(trial));
+  strategy_->observe(proposal.candidate, recorded.outcome,
+                     recorded.timing ? recorded.timing->median_ns : 0.0);
+  if (eligible(recorded)) {
+    finalists_.keep(prepared, recorded, ledger_.progress().device_s - device_s);
+    variants_.keep(prepared, ledger_);
+  }
+  give_up_hopeless();
+  if (failed_) std::rethrow_exception(failed_);
+  return true;
+}
+
+/// What is tried in spare time depends on how long compilers take, so a session that is to try the
+/// same in every run, or just so much, has none.
+bool DeviceSession::fills_waits() const {
+  return request_.fill_waits && request_.budget.candidates == 0 &&
+         context_.provenance == Provenance::measured;
+}
+
+/// False if there was none, or the session's end came first.
+bool DeviceSession::decide_variant() {
+  const auto prepared = variants_.next(ledger_, proposals_);
+  return prepared && decide({prepared->candidate, Proposal::Origin::variant}, *prepared);
+}
+
+/// False if it was aborted because the session has to end.
+bool DeviceSession::evaluate(const Proposal& proposal, const EvaluationJob& planned, Trial& trial) {
+  if (proposal.origin == Proposal::Origin::unfinished) {
+    Trial unfinished = unfinished_trial(context_, proposal.candidate);
+    unfinished.code_digest = trial.code_digest;
+    context_.store.record(unfinished);
+    context_.store.record_attempt(trial.key, context_.session_id);
+  }
+  EvaluationJob job = planned;
+  job.best_ns = ledger_.best_ns();
+  job.timeout_s = request_.candidate_timeout_s;
+  auto evaluation = ledger_.occupy_device([&] {
+    return evaluator_.evaluate(job, StopGrace(context_.stop, &clock_), [this] {
+      try {
+        search_.fill();
+      } catch (...) {
+        failed_ = std::current_exception();  // once the candidate has its outcome
+      }
+    });
+  });
+  if (!evaluation) {
+    context_.store.withdraw_attempt(trial.key, context_.session_id);
+    if (failed_) std::rethrow_exception(failed_);
+    if (!context_.stop) {
+      context_.observer.on_note(fmt::format(
+          "the budget ended while {} ran, which therefore has no outcome; a longer --budget lets "
+          "it end",
+          job.label));
+    }
+    return false;
+  }
+  trial.outcome = evaluation->outcome;
+  trial.message = std::move(evaluation->message);
+  trial.timing = std::move(evaluation->timing);
+  // With any other outcome the verifier reached no verdict.
+  if (trial.outcome == Outcome::ok || trial.outcome == Outcome::wrong_result) {
+    trial.verification = std::move(evaluation->verification);
+  }
+  return true;
+}
+
+void DeviceSession::give_up_hopeless() {
+  const double best_ns = ledger_.best_ns();
+  for (const auto& part : space_.parts) {
+    const std::string& name = part.kernel_template->name();
+    const double own_ns = ledger_.best_ns(name);
+    if (own_ns <= kHopelessFactor * best_ns || !given_up_.insert(name).second) continue;
+    ledger_.leave_out(name, part.space.count());
+    search_.abandon(name);
+    context_.observer.on_note(fmt::format(
+        "{} is {:.0f} times slower than the best and is abandoned", name, own_ns / best_ns));
+  }
+}
+
+}  // namespace
+
+TuneResult tune(const TuneRequest& request, const Catalog& catalog,
+                std::shared_ptr<Compiler> compiler, Evaluator& evaluator, TuningStore& store,
+                SessionObserver& observer, const std::atomic<bool>& stop) {
+  require_product(request.tuned.problem);
+  const DeviceInfo& device = evaluator.info();
+  const bool modelled = device.provenance == Provenance::modelled;
+  TuneRequest wanted = request;
+  // Predictions do not drift: the first is as good as one interleaved with others.
+  if (modelled) wanted.policy.finalists = 0;
+  if (modelled) wanted.thoroughness = Thoroughness::brief;
+  const std::string policy = modelled ? std::string(kPredictionPolicy) : request.policy.canonical();
+  const SessionContext context{
+      .request = wanted,
+      .catalog = catalog,
+      .store = store,
+      .observer = observer,
+      .stop = stop,
+      .problem = request.tuned.problem,
+      .limits = device.limits,
+      .device = device.device_class,
+      .environment = {device.driver, compiler->identity(), policy},
+      .provenance = device.provenance,
+      .code = device.code,
+      .judge = judge_digest(*find_operation(request.tuned.problem.operation)),
+      .session_id = random_id()};
+  return DeviceSession(context, *compiler, evaluator).run();
+}
+
+}  // namespace kiln

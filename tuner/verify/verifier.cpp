@@ -1,0 +1,453 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tuner/verify/verifier.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "kiln/error.hpp"
+
+namespace kiln {
+namespace {
+
+std::string_view describe(DataKind kind) {
+  return kind == DataKind::integer ? "integers" : "normal data";
+}
+
+/// A ratio that a database and JSON can represent.
+double finite_ratio(float ratio) {
+  return std::isfinite(ratio) ? static_cast<double>(ratio) : 1e30;
+}
+
+}  // namespace
+
+bool is_checkable(const DeviceInfo& device, const ProblemCase& one) {
+  if (device.most_products == 0) return true;
+  // A quarter of the memory is for one session.
+  const double most_bytes = static_cast<double>(device.total_memory_bytes) / 4.0;
+  return one.products <= static_cast<double>(device.most_products) &&
+         OperandSet::judged_bytes(one) <= most_bytes;
+}
+
+/// One problem to be solved, with everything known about its answer.
+struct Verifier::Case {
+  /// One that is not judged takes no memory where times are predicted.
+  Case(MemoryLedger& ledger, const ProblemCase& from, std::unique_ptr<Oracle> knows, bool judges)
+      : oracle(std::move(knows)),
+        judged(judges),
+        operands(ledger, from, describe(from), judges ? MemoryUse::judged : MemoryUse::predicted) {
+    for (std::size_t i = 0; i < operands.count(); ++i) {
+      const OperandPlan& plan = operands.plan(i);
+      second.emplace_back();
+      if (!is_output(i) || !judged) continue;
+      second.back() =
+          Matrix(ledger, plan.shape, fmt::format("the second {} of {}", plan.name, describe(from)));
+    }
+  }
+
+  [[nodiscard]] bool is_output(std::size_t index) const {
+    const OperandPlan& plan = operands.plan(index);
+    return plan.present && plan.role != OperandRole::in;
+  }
+  /// Whether what was filled in must be there after a run.
+  [[nodiscard]] bool must_stay(std::size_t index, DataKind kind) const {
+    return operands.is_input(index) && operands.plan(index).role == OperandRole::in &&
+           index != oracle->ignored(kind);
+  }
+  /// The input in whose place the second run writes that output.
+  [[nodiscard]] std::optional<std::size_t> shared_input(std::size_t output, DataKind kind) const {
+    const auto place = oracle->in_place(kind);
+    if (!place || place->output != output) return std::nullopt;
+    return place->input;
+  }
+
+  [[nodiscard]] std::size_t output_count() const {
+    std::size_t outputs = 0;
+    for (std::size_t i = 0; i < operands.count(); ++i) outputs += is_output(i) ? 1 : 0;
+    return outputs;
+  }
+
+  std::unique_ptr<Oracle> oracle;
+  bool judged = true;
+  OperandSet operands;
+  std::vector<Matrix> second;  ///< of outputs: what the second run writes
+};
+
+/// Device-side counts that must all be zero, with the message for each that is not.
+class Verifier::Checks {
+ public:
+  explicit Checks(SupportKernels& kernels) : kernels_(kernels) {}
+
+  void zones(const GuardedBuffer& buffer, const std::string& name) {
+    if (buffer.front_bytes() == 0) return;  // an access outside is a fault
+    bytes_are(buffer.front(), buffer.front_bytes(), GuardedBuffer::kPattern,
+              [name, length = buffer.front_bytes()](const CountResult& found) {
+                return fmt::format("wrote {} bytes before {}, {} bytes ahead of its start",
+                                   found.count, name,
+                                   length - static_cast<std::int64_t>(found.first));
+              });
+    bytes_are(buffer.back(), buffer.back_bytes(), GuardedBuffer::kPattern,
+              [name](const CountResult& found) {
+                return fmt::format("wrote {} bytes after {}, {} bytes past its end", found.count,
+                                   name, found.first);
+              });
+  }
+
+  /// The workspace was poisoned; what comes after `used` must still be.
+  void unused_workspace(const GuardedBuffer& workspace, std::int64_t used) {
+    if (used == workspace.bytes()) return;
+    bytes_are(workspace.data() + static_cast<DevicePtr>(used), workspace.bytes() - used,
+              GuardedBuffer::kPoison, [](const CountResult& found) {
+                return fmt::format("wrote {} bytes after the workspace, {} bytes past its end",
+                                   found.count, found.first);
+              });
+  }
+
+  void padding(const Matrix& output, int poison, const std::string& name) {
+    const MatrixShape& shape = output.shape();
+    if (shape.ld == shape.cols || shape.rows == 1) return;
+    const std::int64_t element = size_bytes(shape.type);
+    MismatchArgs args{};
+    args.data = reinterpret_cast<const void*>(output.data());
+    args.rows = shape.rows - 1;  // what follows the last row is a zone already
+    args.pitch = shape.ld * element;
+    args.begin = shape.cols * element;
+    args.end = shape.ld * element;
+    args.pattern = poison;
+    kernels_.count_mismatch(args);
+    words_.emplace_back([pitch = args.pitch, element, name,
+                         behind_pointers = shape.pointers](const CountResult& found) {
+      const auto first = static_cast<std::int64_t>(found.first);
+      const std::string place = behind_pointers ? "between the arrays" : "into the padding";
+      return fmt::format("wrote {} bytes {} of {}, first at row {} column {}", found.count, place,
+                         name, first / pitch, first % pitch / element);
+    });
+  }
+
+  /// What lies between the rows of both is the same.
+  void same_padding(const MatrixShape& shape, DevicePtr x, DevicePtr y, const std::string& name) {
+    if (shape.ld == shape.cols || shape.rows == 1) return;
+    MatrixShape between = shape;
+    between.rows = shape.rows - 1;
+    const auto skipped = static_cast<DevicePtr>(shape.cols * size_bytes(shape.type));
+    difference(between, between.rows, shape.ld - shape.cols, shape.ld - shape.cols, x + skipped,
+               y + skipped, "wrote into the padding of " + name);
+  }
+
+  /// Elements that count are the same.
+  void same(const MatrixShape& shape, DevicePtr x, DevicePtr y, const std::string& complaint) {
+    difference(shape, shape.rows, shape.cols, shape.cols, x, y, complaint);
+  }
+  /// So is what is between the rows.
+  void same_with_padding(const MatrixShape& shape, DevicePtr x, DevicePtr y,
+                         const std::string& complaint) {
+    difference(shape, 1, shape.elements(), shape.ld, x, y, complaint);
+  }
+
+  /// The message for the first check that failed.
+  [[nodiscard]] std::optional<std::string> first_complaint() {
+    const std::vector<CountResult> counts = kernels_.take_counts();
+    for (std::size_t i = 0; i < counts.size(); ++i) {
+      if (counts[i].count != 0) return words_[i](counts[i]);
+    }
+    return std::nullopt;
+  }
+
+ private:
+  using Words = std::function<std::string(const CountResult&)>;
+
+  void bytes_are(DevicePtr from, std::int64_t length, int pattern, Words words) {
+    MismatchArgs args{};
+    args.data = reinterpret_cast<const void*>(from);
+    args.rows = 1;
+    args.pitch = length;
+    args.end = length;
+    args.pattern = pattern;
+    kernels_.count_mismatch(args);
+    words_.push_back(std::move(words));
+  }
+
+  /// Compares rows of `length` elements; element i is in row i / pitch.
+  void difference(const MatrixShape& shape, std::int64_t rows, std::int64_t length,
+                  std::int64_t pitch, DevicePtr x, DevicePtr y, const std::string& complaint) {
+    DifferenceArgs args{};
+    args.x = reinterpret_cast<const void*>(x);
+    args.y = reinterpret_cast<const void*>(y);
+    args.rows = rows;
+    args.cols = length;
+    args.ld_x = shape.ld;
+    args.ld_y = shape.ld;
+    args.element_bytes = size_bytes(shape.type);
+    kernels_.count_difference(args);
+    words_.emplace_back([complaint, pitch, shape](const CountResult& found) {
+      const auto first = static_cast<std::int64_t>(found.first);
+      return fmt::format("{} in {} element{}, first at {}", complaint, found.count,
+                         found.count == 1 ? "" : "s",
+                         element_place(shape, first / pitch, first % pitch));
+    });
+  }
+
+  SupportKernels& kernels_;
+  std::vector<Words> words_;
+};
+
+Verifier::Verifier(MemoryLedger& ledger, SupportKernels& kernels, const EvaluationSetup& setup)
+    : device_(ledger.device()), kernels_(kernels) {
+  if (setup.cases.empty() || setup.reference_geometry.size() != setup.cases.size()) {
+    throw Error(ErrorKind::internal, "an evaluation needs a reference launch for each case");
+  }
+  oracles_ = make_oracles(ledger, kernels, setup);
+  std::int64_t scratch_bytes = 0;
+  for (std::size_t i = 0; i < setup.cases.size(); ++i) {
+    auto& added = *cases_.emplace_back(
+        std::make_unique<Case>(ledger, setup.cases[i], oracles_->oracle(i, setup.seed * 64 + i),
+                               is_checkable(device_.info(), setup.cases[i])));
+    if (!added.judged) continue;
+    for (std::size_t j = 0; j < added.operands.count(); ++j) {
+      if (!added.operands.is_input(j)) continue;
+      scratch_bytes = std::max(scratch_bytes, added.operands[j].shape().bytes());
+    }
+    for (const DataKind kind : {DataKind::integer, DataKind::normal}) {
+      if (!added.oracle->has(kind)) continue;
+      added.operands.fill_inputs(kernels, added.oracle->recipe(kind));
+      added.oracle->learn(kind, added.operands);
+    }
+  }
+  scratch_ = DeviceBuffer(ledger, scratch_bytes, "the copy that inputs are compared with");
+}
+
+Verifier::~Verifier() = default;
+
+OperandSet& Verifier::tuned_operands() {
+  return cases_.front()->operands;
+}
+
+Verdict Verifier::judge(const Subject& subject) {
+  Verdict verdict;
+  for (const std::size_t index : subject.cases) {
+    if (!cases_[index]->judged) continue;
+    verdict.judged = true;
+    for (const DataKind kind : {DataKind::integer, DataKind::normal}) {
+      if (!cases_[index]->oracle->has(kind)) continue;
+      if (!judge_case(subject, index, kind, verdict)) {
+        if (!verdict.status.sticky) repair_zones(subject);
+        return verdict;
+      }
+    }
+  }
+  verdict.verification.passed = verdict.judged;
+  for (const std::size_t index : subject.cases) {
+    if (!cases_[index]->judged || !verdict.verification.evidence.empty()) continue;
+    verdict.verification.evidence = cases_[index]->oracle->scope();
+  }
+  // An expression can make any error of a sum an error without limit: 1 / acc where acc may be 0.
+  if (verdict.unbounded > 0) {
+    verdict.verification.evidence =
+        fmt::format("nothing bounds the error of {} elements", verdict.unbounded);
+  }
+  if (verdict.judged && !subject.accepted.empty()) {
+    std::string& evidence = verdict.verification.evidence;
+    evidence += (evidence.empty() ? "" : "; ") + subject.accepted;
+  }
+  return verdict;
+}
+
+// The checks are ordered by how much they explain: a wrong element, then damage, which may
+// well make the second run differ from the first, then such a difference.
+bool Verifier::judge_case(const Subject& subject, std::size_t index, DataKind kind,
+                          Verdict& verdict) {
+  Case& problem = *cases_[index];
+  OperandSet& operands = problem.operands;
+  GuardedBuffer* const workspace = subject.workspaces.empty() ? nullptr : subject.workspaces[index];
+  const std::int64_t workspace_bytes = workspace ? subject.workspace_bytes[index] : 0;
+  RunArguments arguments = operands.arguments(problem.oracle->scalars(kind),
+                                              workspace_bytes > 0 ? workspace->data() : 0);
+  const std::string conditions = problem.oracle->conditions(kind);
+  verdict.place = fmt::format("{} ({}{}{})", describe(operands.problem()), describe(kind),
+                              conditions.empty() ? "" : ", ", conditions);
+  const auto refuse = [&](const std::string& complaint) {
+    verdict.verification.evidence = fmt::format("{}: {}", verdict.place, complaint);
+    return false;
+  };
+
+  operands.fill_inputs(kernels_, problem.oracle->recipe(kind));
+  // What must not matter is not even a number.
+  if (const auto ignored = problem.oracle->ignored(kind)) operands[*ignored].buffer().poison();
+  for (std::size_t i = 0; i < operands.count(); ++i) {
+    if (!problem.is_output(i)) continue;
+    if (operands.plan(i).role == OperandRole::out) operands[i].buffer().poison();
+    problem.second[i].buffer().poison(GuardedBuffer::kSecondPoison);
+  }
+  if (workspace) workspace->poison();
+  const Run first{kind, false, !problem.oracle->ignored(kind) && workspace == nullptr};
+  verdict.status = run(subject, index, arguments);
+  if (!verdict.status.ok() || !results_are_right(problem, first, verdict)) return false;
+  if (const auto complaint = problem.oracle->look_closer(kind, operands, false)) {
+    return refuse(*complaint);
+  }
+
+  // The second run finds the first one's leftovers in the workspace, as runs in an application do,
+  // and where it can it works in place.
+  prepare_second_run(problem, kind, arguments);
+  verdict.status = run(subject, index, arguments);
+  if (!verdict.status.ok()) return false;
+  // Where runs may differ, only the oracle can tell what the leftovers have done.
+  const bool may_differ = !problem.oracle->is_deterministic();
+  if (may_differ && !results_are_right(problem, {kind, true}, verdict)) return false;
+  auto complaint = damage(problem, kind, workspace, workspace_bytes);
+  if (!complaint) complaint = problem.oracle->look_closer(kind, operands, true);
+  return complaint ? refuse(*complaint) : true;
+}
+
+bool Verifier::results_are_right(Case& problem, const Run& of, Verdict& verdict) {
+  const auto [kind, second, only_outputs_poisoned] = of;
+  Verification& verification = verdict.verification;
+  RunOperands run = run_operands(problem.operands);
+  for (std::size_t i = 0; i < run.size() && second; ++i) {
+    if (problem.is_output(i)) run[i] = &problem.second[i];
+  }
+  for (std::size_t i = 0; i < problem.operands.count(); ++i) {
+    if (!problem.is_output(i)) continue;
+    WrongOutput wrong = problem.oracle->compare(kind, i, run);
+    const CompareResult& found = wrong.found;
+    verification.worst_ratio = std::max(verification.worst_ratio, finite_ratio(found.worst_ratio));
+    verdict.unbounded += found.unbounded;
+    if (found.failures == 0) continue;
+    // What a kernel copies from another place that nobody wrote looks the same.
+    const bool poisoned = problem.operands.plan(i).role == OperandRole::out &&
+                          only_outputs_poisoned &&
+                          has_bytes(*run[i], wrong, GuardedBuffer::kPoison);
+    // A kernel may have written an integer, or one of the few numbers that a byte has.
+    wrong.unwritten =
+        poisoned && std::isnan(wrong.found.first_value) && size_bytes(run[i]->shape().type) > 1;
+    const std::string_view doubt =
+        poisoned && !wrong.unwritten ? ", which memory had before: perhaps nothing wrote it" : "";
+    // Which of several outputs it is.
+    const bool several = problem.output_count() > 1;
+    verification.evidence = fmt::format(
+        "{}: {}{}{}; {} element{} wrong{}{}", verdict.place, second ? "in a second run, " : "",
+        several ? problem.operands.plan(i).name + ", " : "", describe(wrong), found.failures,
+        found.failures == 1 ? "" : "s", excess_text(found.worst_ratio, found.failures), doubt);
+    return false;
+  }
+  return true;
+}
+
+/// Whether all bytes of the first wrong element are `pattern`.
+bool Verifier::has_bytes(const Matrix& output, const WrongOutput& wrong, int pattern) const {
+  const MatrixShape& shape = output.shape();
+  if (!wrong.has_place) return false;
+  std::vector<unsigned char> bytes(static_cast<std::size_t>(size_bytes(shape.type)));
+  const std::int64_t at = (wrong.row * shape.ld + wrong.col) * size_bytes(shape.type);
+  device_.copy_to_host(bytes.data(), output.data() + static_cast<DevicePtr>(at), bytes.size());
+  return std::ranges::all_of(bytes, [&](unsigned char byte) { return byte == pattern; });
+}
+
+void Verifier::prepare_second_run(Case& problem, DataKind kind, RunArguments& arguments) {
+  OperandSet& operands = problem.operands;
+  const FillRecipe recipe = problem.oracle->recipe(kind);
+  for (std::size_t i = 0; i < operands.count(); ++i) {
+    if (!problem.is_output(i) || operands[i].is_empty()) continue;
+    arguments.operands[i] = problem.second[i].argument();
+    std::optional<std::size_t> source;
+    if (operands.plan(i).role == OperandRole::inout) source = i;
+    if (const auto shared = problem.shared_input(i, kind)) {
+      source = shared;
+      arguments.operands[*shared] = arguments.operands[i];
+    }
+    if (!source) continue;
+    kernels_.fill_random(
+        fill_arguments(operands.plan(*source), problem.second[i].data(), *source, recipe));
+  }
+  operands.reset_peaks();
+}
+
+/// What runs may not do, whatever their results: a complaint, or nothing.
+std::optional<std::string> Verifier::damage(const Case& problem, DataKind kind,
+                                            const GuardedBuffer* workspace,
+                                            std::int64_t workspace_bytes) {
+  const OperandSet& operands = problem.operands;
+  const FillRecipe recipe = problem.oracle->recipe(kind);
+  for (std::size_t i = 0; i < operands.count(); ++i) {
+    if (operands[i].has_its_pointers() && problem.second[i].has_its_pointers()) continue;
+    return fmt::format("wrote to the pointers of {} themselves", operands.plan(i).name);
+  }
+  Checks checks(kernels_);
+  for (std::size_t i = 0; i < operands.count(); ++i) {
+    if (!problem.is_output(i) || operands[i].is_empty()) continue;
+    if (operands.plan(i).role == OperandRole::inout) {
+      if (operands[i].shape().ld == operands[i].shape().cols) continue;
+      kernels_.fill_random(fill_arguments(operands.plan(i), scratch_.address(), i, recipe));
+      for (const Matrix* const written : {&operands[i], &problem.second[i]}) {
+        checks.same_padding(written->shape(), written->data(), scratch_.address(),
+                            operands.plan(i).name);
+      }
+      continue;
+    }
+    checks.padding(operands[i], GuardedBuffer::kPoison, operands.plan(i).name);
+    if (const auto shared = problem.shared_input(i, kind)) {
+      checks.same_padding(operands[i].shape(), problem.second[i].data(), operands[*shared].data(),
+                          operands.plan(i).name + ", in place");
+    } else {
+      checks.padding(problem.second[i], GuardedBuffer::kSecondPoison, operands.plan(i).name);
+    }
+  }
+  for (std::size_t i = 0; i < operands.count(); ++i) {
+    const OperandPlan& plan = operands.plan(i);
+    if (problem.must_stay(i, kind) && !operands[i].is_empty()) {
+      kernels_.fill_random(fill_arguments(plan, scratch_.address(), i, recipe));
+      checks.same_with_padding(plan.shape, operands[i].data(), scratch_.address(),
+                               "changed input " + plan.name);
+      checks.zones(operands[i].buffer(), plan.name);
+    } else if (plan.shape.recorded) {
+      checks.zones(operands[i].buffer(), plan.name);
+    }
+  }
+  for (std::size_t i = 0; i < operands.count(); ++i) {
+    if (!problem.is_output(i)) continue;
+    checks.zones(operands[i].buffer(), operands.plan(i).name);
+    checks.zones(problem.second[i].buffer(), operands.plan(i).name);
+  }
+  if (workspace) {
+    checks.unused_workspace(*workspace, workspace_bytes);
+    checks.zones(*workspace, "the workspace");
+  }
+  for (std::size_t i = 0; i < operands.count(); ++i) {
+    if (!problem.is_output(i) || !problem.oracle->is_deterministic()) continue;
+    const bool in_place = problem.shared_input(i, kind).has_value();
+    const std::string whose = problem.output_count() > 1 ? " in " + operands.plan(i).name : "";
+    checks.same(
+        operands[i].shape(), operands[i].data(), problem.second[i].data(),
+        (in_place ? "two runs, the second in place (D is C), differ" : "two runs differ") + whose);
+  }
+  return checks.first_complaint();
+}
+
+DeviceStatus Verifier::run(const Subject& subject, std::size_t index,
+                           const RunArguments& arguments) {
+  DeviceStatus status = subject.run(index, arguments, device_.own_stream());
+  // Launches before the refused one may still be running; only their end makes buffers ours again.
+  const DeviceStatus end = device_.synchronize();
+  return status.ok() || end.sticky ? end : status;
+}
+
+void Verifier::repair_zones(const Subject& subject) {
+  for (const auto& problem : cases_) {
+    for (std::size_t i = 0; i < problem->operands.count(); ++i) {
+      if (!problem->operands.plan(i).present) continue;
+      problem->operands[i].buffer().paint_zones();
+      problem->operands[i].write_pointers();
+      if (!problem->is_output(i)) continue;
+      problem->second[i].buffer().paint_zones();
+      problem->second[i].write_pointers();
+    }
+  }
+  for (GuardedBuffer* workspace : subject.workspaces) {
+    if (workspace) workspace->paint_zones();
+  }
+}
+
+}  // namespace kiln
