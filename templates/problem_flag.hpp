@@ -17,9 +17,9 @@ inline constexpr std::array<std::string_view, 59> kReservedFlags{
     "db", "device", "dry-run", "dtype", "flags", "help", "help-all", "in-process", "include",
     "into", "json", "keep-best", "kernel", "log", "max-candidates", "mode", "names",
     "no-baseline", "no-wait", "older", "on", "operation", "output", "quiet", "repeat",
-    "rounds", "sample", "samples", "save-profile", "seed", "set", "source", "stale", "strategy", "suite",
-    "template", "template-path", "templates", "timeout", "top", "tune", "turn", "verbose",
-    "version", "warm"};
+    "rounds", "sample", "samples", "save-profile", "seed", "set", "source", "stale",
+    "strategy", "suite", "template", "template-path", "templates", "timeout", "top", "tune",
+    "turn", "verbose", "version", "warm"};
 // clang-format on
 
 /// The flag that says what a problem of a declared operation has of that name: "--rows". A name of
