@@ -16,23 +16,23 @@
 namespace kiln::tools {
 namespace {
 
-struct Unit {
+struct NamedUnit {
   std::string_view name;
   double factor;
 };
 
-constexpr std::array<Unit, 5> kDurationUnits{
+constexpr std::array<NamedUnit, 5> kDurationUnits{
     {{"ms", 1e-3}, {"s", 1.0}, {"m", 60.0}, {"h", 3600.0}, {"d", 86400.0}}};
-constexpr std::array<Unit, 10> kByteUnits{{{"", 1.0},
-                                           {"B", 1.0},
-                                           {"KiB", 1024.0},
-                                           {"MiB", 1048576.0},
-                                           {"GiB", 1073741824.0},
-                                           {"TiB", 1099511627776.0},
-                                           {"KB", 1e3},
-                                           {"MB", 1e6},
-                                           {"GB", 1e9},
-                                           {"TB", 1e12}}};
+constexpr std::array<NamedUnit, 10> kByteUnits{{{"", 1.0},
+                                                {"B", 1.0},
+                                                {"KiB", 1024.0},
+                                                {"MiB", 1048576.0},
+                                                {"GiB", 1073741824.0},
+                                                {"TiB", 1099511627776.0},
+                                                {"KB", 1e3},
+                                                {"MB", 1e6},
+                                                {"GB", 1e9},
+                                                {"TB", 1e12}}};
 /// Beyond this a double no longer counts every byte (or nanosecond) exactly.
 constexpr double kLargest = 9007199254740992.0;
 
@@ -42,14 +42,15 @@ constexpr double kLargest = 9007199254740992.0;
 
 /// The number before the unit times the unit's factor; nothing when malformed or out of range.
 template <std::size_t N>
-std::optional<double> parse_with_unit(std::string_view text, const std::array<Unit, N>& units) {
+std::optional<double> parse_with_unit(std::string_view text,
+                                      const std::array<NamedUnit, N>& units) {
   double number = 0.0;
   const auto* const last = text.data() + text.size();
   const auto [end, status] = std::from_chars(text.data(), last, number, std::chars_format::fixed);
   if (status != std::errc{} || !(number >= 0.0)) return std::nullopt;
   const std::string_view unit(end, static_cast<std::size_t>(last - end));
   const auto found =
-      std::find_if(units.begin(), units.end(), [&](const Unit& u) { return u.name == unit; });
+      std::find_if(units.begin(), units.end(), [&](const NamedUnit& u) { return u.name == unit; });
   if (found == units.end()) return std::nullopt;
   const double value = number * found->factor;
   if (!(value <= kLargest)) return std::nullopt;
