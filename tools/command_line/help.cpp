@@ -6,8 +6,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <ranges>
 #include <set>
+#include <span>
 #include <string_view>
 
 #include "tools/command_line/exit_code.hpp"
@@ -76,8 +76,9 @@ std::string section(const std::string& title, const std::vector<OptionText>& opt
 std::string commands_section(const std::string& title, const std::vector<std::string>& commands,
                              HelpDetail detail) {
   std::string text = fmt::format("\n{}:\n", title);
-  const std::size_t count = detail == HelpDetail::all ? commands.size() : kFewExamples;
-  for (const auto& command : commands | std::views::take(count)) {
+  std::span<const std::string> shown(commands);
+  if (detail != HelpDetail::all) shown = shown.first(std::min(shown.size(), kFewExamples));
+  for (const auto& command : shown) {
     text += fmt::format("  {}\n", command);
   }
   return text;
