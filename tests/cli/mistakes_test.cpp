@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Kiln authors
 // SPDX-License-Identifier: Apache-2.0
 // NewcomersMistakes that newcomers make in a kernel of their own, one after the other, and what the
-// program says of each: enough to mend it. docs/mistakes.md has the same table.
+// program says of each: enough to mend it. docs/how-to/common-mistakes.md has the same table.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -70,7 +70,7 @@ struct NewcomersMistake {
   const char* file;
   const char* right;
   const char* wrong;
-  const char* message;  ///< also in docs/mistakes.md
+  const char* message;  ///< also in docs/how-to/common-mistakes.md
 };
 
 const std::vector<NewcomersMistake> kNewcomersMistakes{
@@ -218,7 +218,7 @@ TEST(NewcomersFaults, AGridThatIsFarTooLargeIsRemarkedAndNoFaster) {
 }
 
 TEST(NewcomersPage, HasEveryMessage) {
-  std::ifstream in(std::string(KILN_SOURCE_DIR) + "/docs/mistakes.md");
+  std::ifstream in(std::string(KILN_SOURCE_DIR) + "/docs/how-to/common-mistakes.md");
   const std::string page{std::istreambuf_iterator<char>(in), {}};
   for (const NewcomersMistake& mistake : kNewcomersMistakes) {
     EXPECT_THAT(page, HasSubstr(mistake.message)) << mistake.name;
