@@ -131,8 +131,8 @@ Words names_of_tests() {
 
 TEST(Documents, EveryPromiseNamesTestsThatThereAre) {
   const Words tests = names_of_tests();
-  const Words named =
-      matches(text_of(kRoot / "docs/trust.md"), std::regex("`([A-Z]\\w+\\.(?:\\w+|\\*))`"));
+  const Words named = matches(text_of(kRoot / "docs/explanation/trust.md"),
+                              std::regex("`([A-Z]\\w+\\.(?:\\w+|\\*))`"));
   EXPECT_GT(named.size(), 30U);
   for (const std::string& name : named) EXPECT_TRUE(tests.contains(name)) << name;
 }
