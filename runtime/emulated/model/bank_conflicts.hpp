@@ -22,7 +22,7 @@ namespace kiln::emulated {
 /// become the whole warp and quarters become halves, if everywhere in the warp the lanes i and
 /// i ^ 1 have the same address, or everywhere the lanes i and i ^ 2; a lane that takes no part
 /// agrees with any. Each part costs as many wavefronts as the fullest bank has words; the whole at
-/// least one. docs/emulation.md says how this was measured on an H200, and how well it fits.
+/// least one. docs/explanation/emulator.md says how well this fits an H200.
 [[nodiscard]] int shared_wavefronts(const std::uint64_t (&addresses)[kLanes], LaneMask lanes,
                                     int bytes, bool plain_load);
 
@@ -44,7 +44,7 @@ namespace kiln::emulated {
 /// If only a register says how many bytes are read, lanes that read any cost what they cost through
 /// the cache in addition; lanes that read none cost what a store costs.
 ///
-/// docs/emulation.md says how these were measured, and where they do not fit.
+/// docs/explanation/emulator.md says how well these fit an H200.
 [[nodiscard]] int shared_wavefronts(const WarpAccess& access);
 
 /// Clocks for which an access keeps shared memory busy: its wavefronts, but for copies, which take

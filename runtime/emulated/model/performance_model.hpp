@@ -42,7 +42,8 @@ struct Prediction {
 /// How long a launch takes on the profile's GPU, if blocks are alike: the time that a
 /// multiprocessor takes for as many of them as fit on it (run_blocks), as often as it takes to do
 /// all, plus what is left over for the last round, and at least what DRAM needs for everything that
-/// is touched. docs/emulation.md says how far to trust it. Throws what run_blocks() throws.
+/// is touched. docs/explanation/emulator.md says how far to trust it. Throws what run_blocks()
+/// throws.
 [[nodiscard]] Prediction predict(const ModelInput& input, const DeviceProfile& profile);
 
 }  // namespace kiln::emulated

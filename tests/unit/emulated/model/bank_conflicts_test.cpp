@@ -82,7 +82,7 @@ TEST(BankConflicts, PitchesOfMatrixRows) {
   const auto rows = [](int pitch) {
     return store(16, [pitch](int lane) { return lane % 8 * pitch + lane / 8 * 16; });
   };
-  EXPECT_EQ(rows(80), 4) << "the picture in docs/emulation.md";
+  EXPECT_EQ(rows(80), 4) << "the picture in docs/explanation/emulator.md";
   EXPECT_EQ(rows(64), 16);
   EXPECT_EQ(rows(128), 32);
 }
