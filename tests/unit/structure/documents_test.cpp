@@ -96,7 +96,7 @@ TEST(Documents, ManualAndPagesNameNoFlagThatIsNotThere) {
     known.merge(flags_in(text_of(kRoot / "tools" / script)));
   }
   // Operations of the examples.
-  for (const auto& file : fs::recursive_directory_iterator(kRoot / "examples/operations")) {
+  for (const auto& file : fs::recursive_directory_iterator(kRoot / "examples")) {
     if (file.path().extension() != ".cu") continue;
     const std::regex name(R"(//@ (?:size|type|scalar) +([a-z_]+))");
     for (const auto& word : matches(text_of(file.path()), name)) known.insert("--" + word);
