@@ -12,15 +12,15 @@
 #include <utility>
 #include <vector>
 
-#include "templates/allow_spec.hpp"
-#include "templates/argument_list.hpp"
-#include "templates/constant_spec.hpp"
 #include "templates/device_limits.hpp"
-#include "templates/expression.hpp"
-#include "templates/include_line.hpp"
-#include "templates/param_space.hpp"
-#include "templates/problem.hpp"
-#include "templates/tensor_map_plan.hpp"
+#include "templates/expression/expression.hpp"
+#include "templates/front_matter/allow_spec.hpp"
+#include "templates/front_matter/argument_list.hpp"
+#include "templates/front_matter/constant_spec.hpp"
+#include "templates/front_matter/include_line.hpp"
+#include "templates/launch/tensor_map_plan.hpp"
+#include "templates/operation/problem.hpp"
+#include "templates/space/param_space.hpp"
 
 namespace kiln {
 
@@ -249,7 +249,8 @@ class KernelTemplate {
   [[nodiscard]] bool takes_epilogue() const { return takes_epilogue_; }
   /// The text of `priority`; "0" if there is none.
   [[nodiscard]] const std::string& priority_text() const;
-  /// The family's rank as long as nothing has been measured; higher ones come first. 0 if the
+  /// The family's rank as long as nothing has been measured; higher ones come first. A search tries
+  /// a family of negative rank only on request, or where no other computes the problem. 0 if the
   /// template says nothing, or nothing that is defined for that problem.
   [[nodiscard]] std::int64_t priority(const Problem& problem, const DeviceLimits& limits) const;
 

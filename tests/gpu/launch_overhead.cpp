@@ -15,14 +15,14 @@
 #include <vector>
 
 #include "kiln/kiln.hpp"
-#include "runtime/compiler.hpp"
+#include "runtime/compile/compiler.hpp"
 #include "runtime/cuda/tensor_map_encoder.hpp"
 #include "runtime/device.hpp"
 #include "templates/catalog.hpp"
-#include "templates/gemm_problem.hpp"
 #include "templates/kernels/common/gemm_args.cuh"
-#include "templates/problem.hpp"
-#include "templates/renderer.hpp"
+#include "templates/operation/gemm_problem.hpp"
+#include "templates/operation/problem.hpp"
+#include "templates/render/renderer.hpp"
 #include "tests/support/gemm_arguments.hpp"
 
 namespace {
@@ -109,7 +109,7 @@ int main() try {
   const auto device = kiln::open_device("cuda:0");
   // The same kernel whatever this user has tuned.
   kiln::LibraryOptions options;
-  options.mode = "default_only";
+  options.mode = kiln::Mode::default_only;
   const kiln::Library library = kiln::Library::open(options);
   const kiln::Gemm gemm = kiln::normalised(kiln::Gemm::of(kiln::DType::f16, 64, 64, 64));
   const kiln::Kernel kernel = library.get(gemm);

@@ -8,9 +8,9 @@
 #include <ctime>
 #include <filesystem>
 
-#include "cache/file_guard.hpp"
-#include "cache/schema.hpp"
-#include "cache/store.hpp"
+#include "cache/files/file_guard.hpp"
+#include "cache/schema/schema.hpp"
+#include "cache/store/store.hpp"
 #include "tests/unit/cache/cache_fixture.hpp"
 
 namespace kiln {
@@ -125,6 +125,19 @@ TEST(StoreOpen, RefusesANewerSchemaForReadingAndWriting) {
   PlainSqlite(path).execute("PRAGMA user_version = " + std::to_string(kSchemaVersion + 1));
   expect_refused(path,
                  {"schema " + std::to_string(kSchemaVersion + 1), "newer Kiln", "update Kiln"});
+}
+
+// No row of it is lost silently: the Kiln that made it exports them.
+TEST(StoreOpen, RefusesADatabaseFromBeforeTheFirstRelease) {
+  const TempFolder folder;
+  const std::string path = folder.file("tuning.db");
+  { (void)TuningStore::open(path, OpenMode::read_write); }
+  PlainSqlite(path).execute("PRAGMA application_id = 0x4b494c4e; PRAGMA user_version = 9");
+  const std::vector<std::string> next{"before the first release",
+                                      "kiln export --database --db " + path, "kiln import"};
+  expect_refused(path, next);
+  PlainSqlite(path).execute("PRAGMA user_version = 1");
+  expect_refused(path, next);
 }
 
 TEST(StoreOpen, RefusesATruncatedFile) {
