@@ -39,9 +39,9 @@ struct NamedType {
   friend bool operator!=(const NamedType& left, const NamedType& right) { return !(left == right); }
 };
 
-/// One problem of an operation that a file of the template path declares (docs/writing-templates.md
-/// has the grammar; `kiln operations NAME` shows what an operation takes). Products of matrices are
-/// built in and have a description of their own, Gemm.
+/// One problem of an operation that a file of the template path declares
+/// (docs/reference/operations.md has the grammar; `kiln operations NAME` shows what an operation
+/// takes). Products of matrices are built in and have a description of their own, Gemm.
 ///
 ///     kiln::OperationProblem softmax{
 ///         .operation = "softmax",

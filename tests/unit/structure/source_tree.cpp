@@ -61,10 +61,11 @@ std::vector<SourceFile> read_all() {
 std::vector<SourceFile> read_documents() {
   const fs::path root = KILN_SOURCE_DIR;
   std::vector<SourceFile> files;
-  for (const fs::path& folder : {root, root / "docs"}) {
-    for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
-      if (entry.path().extension() == ".md") files.push_back(read(root, entry.path()));
-    }
+  for (const fs::directory_entry& entry : fs::directory_iterator(root)) {
+    if (entry.path().extension() == ".md") files.push_back(read(root, entry.path()));
+  }
+  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(root / "docs")) {
+    if (entry.path().extension() == ".md") files.push_back(read(root, entry.path()));
   }
   return files;
 }
