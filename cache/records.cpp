@@ -11,7 +11,7 @@
 #include <chrono>
 #include <random>
 
-#include "templates/judge.hpp"
+#include "templates/operation/judge.hpp"
 
 namespace kiln {
 namespace {

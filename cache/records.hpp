@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
-#include "templates/config.hpp"
-#include "templates/problem.hpp"
+#include "templates/operation/problem.hpp"
+#include "templates/space/config.hpp"
 
 namespace kiln {
 

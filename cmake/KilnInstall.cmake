@@ -21,7 +21,8 @@ install(TARGETS kiln_emulator_library
 if(TARGET kiln_static)
   install(FILES ${PROJECT_BINARY_DIR}/runtime/libkiln.a DESTINATION ${CMAKE_INSTALL_LIBDIR})
 endif()
-install(DIRECTORY ${PROJECT_SOURCE_DIR}/runtime/include/kiln
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/templates/include/kiln
+                  ${PROJECT_SOURCE_DIR}/runtime/include/kiln
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 
 # Symbols serve only debuggers, and the build folder keeps them in every other build type.

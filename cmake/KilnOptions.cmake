@@ -74,8 +74,8 @@ endif()
 function(kiln_library name)
   cmake_parse_arguments(ARG "" "" "SOURCES;LINKS;PRIVATE_LINKS" ${ARGN})
   add_library(${name} STATIC ${ARG_SOURCES})
-  target_include_directories(${name} PUBLIC
-    ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/runtime/include)
+  target_include_directories(${name} PUBLIC ${PROJECT_SOURCE_DIR}
+    ${PROJECT_SOURCE_DIR}/templates/include ${PROJECT_SOURCE_DIR}/runtime/include)
   target_link_libraries(${name} PUBLIC ${ARG_LINKS} PRIVATE kiln_flags ${ARG_PRIVATE_LINKS})
   target_compile_options(${name} PRIVATE -ffunction-sections -fdata-sections)
   kiln_compile_together(${name} 16)

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "cache/records.hpp"
-#include "runtime/code_kind.hpp"
+#include "runtime/compile/code_kind.hpp"
 #include "templates/device_limits.hpp"
 #include "templates/kernel_template.hpp"
 

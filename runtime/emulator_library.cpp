@@ -11,8 +11,8 @@
 
 #include "kiln/error.hpp"
 #include "kiln/version.hpp"
-#include "runtime/cuda_paths.hpp"
-#include "runtime/shared_object.hpp"
+#include "runtime/compile/cuda_paths.hpp"
+#include "runtime/process/shared_object.hpp"
 
 namespace kiln {
 namespace {

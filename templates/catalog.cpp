@@ -15,13 +15,13 @@
 #include <utility>
 
 #include "kiln/error.hpp"
+#include "templates/check/macro_redefinition.hpp"
 #include "templates/digest.hpp"
-#include "templates/front_matter.hpp"
-#include "templates/header_inliner.hpp"
-#include "templates/judge.hpp"
-#include "templates/macro_redefinition.hpp"
+#include "templates/front_matter/front_matter.hpp"
 #include "templates/nearest_name.hpp"
-#include "templates/operation.hpp"
+#include "templates/operation/judge.hpp"
+#include "templates/operation/operation.hpp"
+#include "templates/render/header_inliner.hpp"
 
 namespace kiln {
 namespace {

@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "kiln/error.hpp"
-#include "templates/header_search.hpp"
 #include "templates/kernel_template.hpp"
-#include "templates/operation.hpp"
+#include "templates/operation/operation.hpp"
+#include "templates/render/header_search.hpp"
 
 namespace kiln {
 

@@ -9,8 +9,8 @@
 #include <limits>
 
 #include "kiln/error.hpp"
-#include "templates/operation.hpp"
-#include "templates/space_program.hpp"
+#include "templates/operation/operation.hpp"
+#include "templates/space/space_program.hpp"
 #include "templates/template_names.hpp"
 
 namespace kiln {

@@ -12,15 +12,15 @@
 #include <utility>
 #include <vector>
 
-#include "templates/allow_spec.hpp"
-#include "templates/argument_list.hpp"
-#include "templates/constant_spec.hpp"
 #include "templates/device_limits.hpp"
-#include "templates/expression.hpp"
-#include "templates/include_line.hpp"
-#include "templates/param_space.hpp"
-#include "templates/problem.hpp"
-#include "templates/tensor_map_plan.hpp"
+#include "templates/expression/expression.hpp"
+#include "templates/front_matter/allow_spec.hpp"
+#include "templates/front_matter/argument_list.hpp"
+#include "templates/front_matter/constant_spec.hpp"
+#include "templates/front_matter/include_line.hpp"
+#include "templates/launch/tensor_map_plan.hpp"
+#include "templates/operation/problem.hpp"
+#include "templates/space/param_space.hpp"
 
 namespace kiln {
 

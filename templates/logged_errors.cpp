@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "templates/conditional_groups.hpp"
+#include "templates/render/conditional_groups.hpp"
 
 namespace kiln {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "templates/expression.hpp"
+#include "templates/expression/expression.hpp"
 
 namespace kiln {
 

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "templates/device_limits.hpp"
-#include "templates/expression.hpp"
-#include "templates/operation.hpp"
-#include "templates/problem.hpp"
+#include "templates/expression/expression.hpp"
+#include "templates/operation/operation.hpp"
+#include "templates/operation/problem.hpp"
 
 namespace kiln {
 

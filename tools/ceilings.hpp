@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "runtime/compiler.hpp"
+#include "runtime/compile/compiler.hpp"
 #include "runtime/device.hpp"
 #include "runtime/emulated/profiles/device_profile.hpp"
 

@@ -5,8 +5,8 @@
 #include <fmt/format.h>
 
 #include "kiln/error.hpp"
-#include "runtime/kernel_chooser.hpp"
-#include "runtime/warning_sink.hpp"
+#include "runtime/choice/kernel_chooser.hpp"
+#include "runtime/library/warning_sink.hpp"
 #include "tools/command_line/problem_flags.hpp"
 
 namespace kiln::tools {

@@ -14,7 +14,7 @@
 #include <system_error>
 
 #include "kiln/error.hpp"
-#include "runtime/cuda_paths.hpp"
+#include "runtime/compile/cuda_paths.hpp"
 #include "runtime/device.hpp"
 #include "templates/printable.hpp"
 #include "tools/command_line/examples.hpp"

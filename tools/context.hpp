@@ -9,10 +9,10 @@
 #include <string_view>
 #include <vector>
 
-#include "cache/cubin_store.hpp"
-#include "cache/locations.hpp"
-#include "cache/store.hpp"
-#include "runtime/compiler.hpp"
+#include "cache/files/cubin_store.hpp"
+#include "cache/files/locations.hpp"
+#include "cache/store/store.hpp"
+#include "runtime/compile/compiler.hpp"
 #include "templates/catalog.hpp"
 #include "templates/device_limits.hpp"
 #include "tools/output/terminal.hpp"

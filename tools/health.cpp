@@ -13,9 +13,9 @@
 
 #include "kiln/error.hpp"
 #include "kiln/types.hpp"
-#include "runtime/cuda_paths.hpp"
+#include "runtime/compile/cuda_paths.hpp"
 #include "runtime/device.hpp"
-#include "runtime/shared_object.hpp"
+#include "runtime/process/shared_object.hpp"
 #include "tools/command_line/variables.hpp"
 #include "tools/output/trial_text.hpp"
 #include "tools/output/units.hpp"

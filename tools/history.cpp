@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/history.hpp"
 
-#include "templates/judge.hpp"
+#include "templates/operation/judge.hpp"
 
 namespace kiln::tools {
 

@@ -7,8 +7,8 @@
 #include <string>
 #include <string_view>
 
-#include "cache/contender.hpp"
-#include "cache/store.hpp"
+#include "cache/lookup/contender.hpp"
+#include "cache/store/store.hpp"
 #include "templates/catalog.hpp"
 
 namespace kiln::tools {

@@ -10,7 +10,7 @@
 
 #include "kiln/error.hpp"
 #include "kiln/version.hpp"
-#include "templates/operation.hpp"
+#include "templates/operation/operation.hpp"
 #include "tools/command_line/exit_code.hpp"
 #include "tools/command_line/parse_error.hpp"
 #include "tools/output/json.hpp"

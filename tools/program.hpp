@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "templates/operation.hpp"
+#include "templates/operation/operation.hpp"
 #include "tools/command_line/asked_operation.hpp"
 #include "tools/command_line/help.hpp"
 #include "tools/command_line/manual.hpp"

@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "kiln/error.hpp"
-#include "runtime/compiler.hpp"
+#include "runtime/compile/compiler.hpp"
 #include "runtime/device.hpp"
 #include "runtime/emulated/profiles/device_profile.hpp"
 #include "tools/ceilings.hpp"

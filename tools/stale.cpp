@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/stale.hpp"
 
-#include "templates/judge.hpp"
+#include "templates/operation/judge.hpp"
 #include "tools/history.hpp"
 #include "tools/output/how_to_use.hpp"
 #include "tools/output/trial_text.hpp"

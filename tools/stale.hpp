@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "cache/store.hpp"
+#include "cache/store/store.hpp"
 #include "runtime/device.hpp"
 #include "templates/catalog.hpp"
 #include "tools/suite.hpp"

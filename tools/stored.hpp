@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "cache/store.hpp"
+#include "cache/store/store.hpp"
 #include "templates/catalog.hpp"
 
 namespace kiln::tools {

@@ -14,9 +14,9 @@
 #include <istream>
 #include <sstream>
 
-#include "templates/header_search.hpp"
 #include "templates/nearest_name.hpp"
-#include "templates/operation.hpp"
+#include "templates/operation/operation.hpp"
+#include "templates/render/header_search.hpp"
 #include "tools/command_line/problem_flags.hpp"
 #include "tools/command_line/value_kinds.hpp"
 #include "tools/stop_signal.hpp"

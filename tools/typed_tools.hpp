@@ -12,8 +12,8 @@
 
 namespace kiln::tools {
 
-/// How the program speaks of a typed operation (templates/typed_operation.hpp), and how it runs
-/// one: what else follows from a declaration.
+/// How the program speaks of a typed operation (templates/operation/typed_operation.hpp), and how
+/// it runs one: what else follows from a declaration.
 struct TypedTools {
   std::string_view operation;
   std::unique_ptr<OperationFlags> (*flags)();

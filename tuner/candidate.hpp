@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-#include "runtime/constant_arrays.hpp"
+#include "runtime/compile/constant_arrays.hpp"
 #include "runtime/device.hpp"
 #include "tuner/evaluator.hpp"
 #include "tuner/measure/device_buffer.hpp"

@@ -12,7 +12,7 @@
 
 #include "cache/records.hpp"
 #include "runtime/device.hpp"
-#include "templates/constant_spec.hpp"
+#include "templates/front_matter/constant_spec.hpp"
 #include "tuner/case_parts.hpp"
 #include "tuner/policy.hpp"
 #include "tuner/problem_case.hpp"

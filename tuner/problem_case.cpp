@@ -8,7 +8,7 @@
 
 #include "kiln/error.hpp"
 #include "templates/nearest_name.hpp"
-#include "templates/scalar_text.hpp"
+#include "templates/operation/scalar_text.hpp"
 
 namespace kiln {
 namespace {

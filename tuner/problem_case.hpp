@@ -8,9 +8,9 @@
 
 #include "kiln/scalar.hpp"
 #include "kiln/types.hpp"
-#include "templates/argument_plan.hpp"
-#include "templates/operation.hpp"
-#include "templates/problem.hpp"
+#include "templates/launch/argument_plan.hpp"
+#include "templates/operation/operation.hpp"
+#include "templates/operation/problem.hpp"
 
 namespace kiln {
 

@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "runtime/compiler.hpp"
-#include "templates/operation.hpp"
+#include "runtime/compile/compiler.hpp"
+#include "templates/operation/operation.hpp"
 #include "tuner/session/session.hpp"
 
 namespace kiln {

@@ -13,8 +13,8 @@
 #include "runtime/cuda/cublaslt_api.hpp"
 #include "runtime/cuda/cublaslt_epilogue.hpp"
 #include "runtime/cuda/cuda_status.hpp"
-#include "templates/gemm_problem.hpp"
-#include "templates/problem.hpp"
+#include "templates/operation/gemm_problem.hpp"
+#include "templates/operation/problem.hpp"
 
 namespace kiln {
 namespace {

@@ -7,8 +7,8 @@
 
 #include <vector>
 
-#include "runtime/cuda_paths.hpp"
-#include "runtime/shared_object.hpp"
+#include "runtime/compile/cuda_paths.hpp"
+#include "runtime/process/shared_object.hpp"
 
 namespace kiln {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <string_view>
 
-#include "templates/epilogue.hpp"
+#include "templates/epilogue/epilogue.hpp"
 
 namespace kiln {
 namespace {

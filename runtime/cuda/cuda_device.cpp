@@ -5,11 +5,11 @@
 #include <fmt/format.h>
 
 #include "kiln/error.hpp"
+#include "runtime/choice/residency.hpp"
 #include "runtime/cuda/cuda_module.hpp"
 #include "runtime/cuda/cuda_status.hpp"
 #include "runtime/cuda/device_info.hpp"
 #include "runtime/cuda/graph_batch.hpp"
-#include "runtime/residency.hpp"
 
 namespace kiln {
 namespace {

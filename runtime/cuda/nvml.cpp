@@ -6,7 +6,7 @@
 #include <chrono>
 #include <thread>
 
-#include "runtime/shared_object.hpp"
+#include "runtime/process/shared_object.hpp"
 
 namespace kiln {
 namespace {

@@ -7,7 +7,7 @@
 
 #include <cstring>
 
-#include "templates/tensor_maps.hpp"
+#include "templates/launch/tensor_maps.hpp"
 
 namespace kiln {
 namespace {

@@ -7,7 +7,7 @@
 #include <array>
 
 #include "runtime/device.hpp"
-#include "templates/tensor_map_plan.hpp"
+#include "templates/launch/tensor_map_plan.hpp"
 
 namespace kiln {
 

@@ -16,7 +16,8 @@ namespace kiln {
 class Calibration {
  public:
   /// A configuration (its compiled part) took `factor` times as long as the model said, for a
-  /// problem at that distance in octaves (cache/related.hpp). Precondition: the factor is positive.
+  /// problem at that distance in octaves (cache/lookup/related.hpp). Precondition: the factor is
+  /// positive.
   void add(const std::string& template_name, const std::string& config, double factor,
            double distance);
   /// The same for a template without costs, of whose times nothing can be expected: what is learned

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "kiln/error.hpp"
-#include "templates/operation.hpp"
+#include "templates/operation/operation.hpp"
 
 namespace kiln {
 namespace {

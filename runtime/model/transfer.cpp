@@ -6,7 +6,7 @@
 #include <cmath>
 #include <utility>
 
-#include "templates/operation.hpp"
+#include "templates/operation/operation.hpp"
 
 namespace kiln {
 namespace {

@@ -10,7 +10,7 @@
 #include "runtime/model/device_profile.hpp"
 #include "runtime/model/static_model.hpp"
 #include "templates/kernel_template.hpp"
-#include "templates/param_space.hpp"
+#include "templates/space/param_space.hpp"
 
 namespace kiln {
 
@@ -38,10 +38,10 @@ class Transfer {
     double repaired_ns = 0.0;                 ///< before what is given at launch was set
     std::vector<std::int64_t> bindings = {};  ///< values of all names
   };
-  /// `distance` is that of the problem it was measured for (cache/related.hpp). Nothing if no few
-  /// changes make it valid, or the device cannot launch it; or if it would take more than `most_ns`
-  /// once repaired, because setting what is given at launch takes longer than all else. Throws
-  /// Error(template_) if a cost is undefined.
+  /// `distance` is that of the problem it was measured for (cache/lookup/related.hpp). Nothing if
+  /// no few changes make it valid, or the device cannot launch it; or if it would take more than
+  /// `most_ns` once repaired, because setting what is given at launch takes longer than all else.
+  /// Throws Error(template_) if a cost is undefined.
   [[nodiscard]] std::optional<Result> carry(
       const Config& config, double distance,
       double most_ns = std::numeric_limits<double>::infinity());

@@ -29,8 +29,8 @@
 #include <utility>
 #include <vector>
 
-#include "cache/store.hpp"
-#include "runtime/kernel_chooser.hpp"
+#include "cache/store/store.hpp"
+#include "runtime/choice/kernel_chooser.hpp"
 #include "runtime/model/device_profile.hpp"
 #include "tests/unit/runtime/temporary_folder.hpp"
 

@@ -15,13 +15,13 @@
 #include <vector>
 
 #include "kiln/error.hpp"
-#include "runtime/compiler.hpp"
+#include "runtime/compile/compiler.hpp"
 #include "runtime/emulated/arith/small_floats.hpp"
 #include "runtime/emulated/device/emulated_device.hpp"
 #include "templates/catalog.hpp"
-#include "templates/gemm_problem.hpp"
 #include "templates/kernels/common/gemm_args.cuh"
-#include "templates/renderer.hpp"
+#include "templates/operation/gemm_problem.hpp"
+#include "templates/render/renderer.hpp"
 #include "tests/unit/emulated/ptx_runner.hpp"
 
 namespace kiln {

@@ -13,8 +13,8 @@
 #include <string>
 #include <vector>
 
-#include "cache/store.hpp"
-#include "templates/gemm_problem.hpp"
+#include "cache/store/store.hpp"
+#include "templates/operation/gemm_problem.hpp"
 #include "tests/bench/idle_library.hpp"
 
 namespace kiln::testing {

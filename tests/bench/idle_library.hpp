@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "kiln/library.hpp"
-#include "runtime/library_state.hpp"
+#include "runtime/library/library_state.hpp"
 #include "tests/support/fake_compiler.hpp"
 #include "tests/support/fake_device.hpp"
 #include "tests/support/row_sums.hpp"

@@ -8,7 +8,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "cache/store.hpp"
+#include "cache/store/store.hpp"
 #include "tests/cli/fixture.hpp"
 #include "tests/cli/golden.hpp"
 #include "tests/cli/sandbox.hpp"

@@ -11,7 +11,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "cache/store.hpp"
+#include "cache/store/store.hpp"
 #include "tests/cli/sandbox.hpp"
 
 namespace kiln::cli {

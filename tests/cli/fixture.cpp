@@ -4,10 +4,10 @@
 
 #include <fmt/format.h>
 
-#include "cache/store.hpp"
+#include "cache/store/store.hpp"
 #include "kiln/gemm.hpp"
 #include "templates/catalog.hpp"
-#include "templates/gemm_problem.hpp"
+#include "templates/operation/gemm_problem.hpp"
 
 namespace kiln::cli {
 namespace {

@@ -9,7 +9,7 @@
 #include <regex>
 #include <sstream>
 
-#include "templates/gemm_problem.hpp"
+#include "templates/operation/gemm_problem.hpp"
 
 namespace kiln::cli {
 namespace {

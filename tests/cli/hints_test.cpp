@@ -9,7 +9,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "cache/store.hpp"
+#include "cache/store/store.hpp"
 #include "tests/cli/fixture.hpp"
 #include "tests/cli/sandbox.hpp"
 #include "tests/cli/user_template.hpp"

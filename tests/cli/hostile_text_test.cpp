@@ -9,7 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <regex>
 
-#include "cache/store.hpp"
+#include "cache/store/store.hpp"
 #include "tests/cli/fixture.hpp"
 #include "tests/cli/sandbox.hpp"
 

@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "cache/store.hpp"
+#include "cache/store/store.hpp"
 #include "tests/cli/sandbox.hpp"
 
 namespace kiln::cli {

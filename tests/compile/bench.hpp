@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/compiler.hpp"
+#include "runtime/compile/compiler.hpp"
 #include "runtime/emulated/device/emulated_device.hpp"
 
 namespace kiln::testing {

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "kiln/library.hpp"
-#include "runtime/compiler.hpp"
+#include "runtime/compile/compiler.hpp"
 #include "runtime/emulated/device/emulated_device.hpp"
 #include "runtime/emulated/device/make_device.hpp"
 #include "templates/catalog.hpp"

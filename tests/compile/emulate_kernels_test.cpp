@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "kiln/error.hpp"
-#include "runtime/compiler.hpp"
+#include "runtime/compile/compiler.hpp"
 #include "runtime/emulated/device/emulated_device.hpp"
 #include "templates/catalog.hpp"
 #include "tests/support/full_catalog.hpp"

@@ -13,11 +13,11 @@
 #include <utility>
 
 #include "kiln/error.hpp"
-#include "runtime/compiler.hpp"
+#include "runtime/compile/compiler.hpp"
 #include "runtime/emulated/ptx/ptx_module.hpp"
 #include "templates/catalog.hpp"
-#include "templates/gemm_problem.hpp"
-#include "templates/renderer.hpp"
+#include "templates/operation/gemm_problem.hpp"
+#include "templates/render/renderer.hpp"
 #include "tests/support/full_catalog.hpp"
 #include "tests/support/gemm_arguments.hpp"
 #include "tests/support/row_gemm.hpp"

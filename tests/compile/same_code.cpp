@@ -28,10 +28,10 @@
 #include <vector>
 
 #include "kiln/error.hpp"
-#include "runtime/compiler.hpp"
+#include "runtime/compile/compiler.hpp"
 #include "templates/catalog.hpp"
-#include "templates/gemm_problem.hpp"
-#include "templates/renderer.hpp"
+#include "templates/operation/gemm_problem.hpp"
+#include "templates/render/renderer.hpp"
 #include "tests/support/gemm_arguments.hpp"
 #include "tests/support/row_gemm.hpp"
 

@@ -11,7 +11,7 @@
 #include <set>
 #include <string>
 
-#include "runtime/compiler.hpp"
+#include "runtime/compile/compiler.hpp"
 #include "templates/catalog.hpp"
 #include "tests/compile/bench.hpp"
 #include "tuner/compile/code_digest.hpp"

@@ -21,13 +21,13 @@
 #include <vector>
 
 #include "kiln/error.hpp"
-#include "runtime/competitive.hpp"
-#include "runtime/compiler.hpp"
-#include "runtime/kernel_chooser.hpp"
+#include "runtime/choice/competitive.hpp"
+#include "runtime/choice/kernel_chooser.hpp"
+#include "runtime/compile/compiler.hpp"
+#include "runtime/library/warning_sink.hpp"
 #include "runtime/model/device_profile.hpp"
-#include "runtime/warning_sink.hpp"
-#include "templates/gemm_problem.hpp"
-#include "templates/renderer.hpp"
+#include "templates/operation/gemm_problem.hpp"
+#include "templates/render/renderer.hpp"
 
 namespace kiln {
 namespace {

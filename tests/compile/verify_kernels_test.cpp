@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "kiln/error.hpp"
-#include "runtime/compiler.hpp"
+#include "runtime/compile/compiler.hpp"
 #include "runtime/emulated/device/emulated_device.hpp"
 #include "tests/support/fake_compiler.hpp"
 #include "tests/support/fake_device.hpp"

@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "kiln/error.hpp"
-#include "runtime/compiler.hpp"
+#include "runtime/compile/compiler.hpp"
 #include "tuner/compile/elf_image.hpp"
 
 namespace kiln {

@@ -7,8 +7,8 @@
 #include <filesystem>
 #include <map>
 
-#include "cache/cubin_store.hpp"
-#include "cache/lookup.hpp"
+#include "cache/files/cubin_store.hpp"
+#include "cache/lookup/lookup.hpp"
 #include "tests/fault/damage.hpp"
 #include "tests/unit/cache/cache_fixture.hpp"
 

@@ -7,8 +7,8 @@
 
 #include <algorithm>
 
-#include "cache/cubin_store.hpp"
-#include "cache/store.hpp"
+#include "cache/files/cubin_store.hpp"
+#include "cache/store/store.hpp"
 #include "tests/fault/child_process.hpp"
 #include "tests/unit/cache/cache_fixture.hpp"
 

@@ -16,8 +16,8 @@
 #include <random>
 #include <tuple>
 
-#include "cache/transfer.hpp"
-#include "templates/gemm_problem.hpp"
+#include "cache/exchange/transfer.hpp"
+#include "templates/operation/gemm_problem.hpp"
 #include "tests/fault/damage.hpp"
 #include "tests/unit/cache/cache_fixture.hpp"
 #include "tests/unit/runtime/library_fixture.hpp"

@@ -13,8 +13,8 @@
 #include <thread>
 
 #include "kiln/library.hpp"
+#include "runtime/compile/nvrtc_api.hpp"
 #include "runtime/emulated/device/make_device.hpp"
-#include "runtime/nvrtc_api.hpp"
 #include "tests/fault/child_process.hpp"
 #include "tests/unit/cache/cache_fixture.hpp"
 

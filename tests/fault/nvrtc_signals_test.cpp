@@ -16,7 +16,7 @@
 #include <thread>
 
 #include "kiln/error.hpp"
-#include "runtime/compiler.hpp"
+#include "runtime/compile/compiler.hpp"
 #include "tests/fault/child_process.hpp"
 #include "tests/unit/cache/cache_fixture.hpp"
 

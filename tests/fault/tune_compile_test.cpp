@@ -19,7 +19,7 @@
 #include <thread>
 #include <vector>
 
-#include "cache/store.hpp"
+#include "cache/store/store.hpp"
 #include "tests/fault/child_process.hpp"
 #include "tests/fault/slow_sources.hpp"
 #include "tests/fault/victim.hpp"

@@ -15,9 +15,9 @@
 #include <thread>
 #include <vector>
 
-#include "cache/store.hpp"
+#include "cache/store/store.hpp"
 #include "kiln/error.hpp"
-#include "runtime/compiler.hpp"
+#include "runtime/compile/compiler.hpp"
 #include "tests/fault/child_process.hpp"
 #include "tests/unit/cache/cache_fixture.hpp"
 

@@ -20,7 +20,7 @@
 #include <string>
 #include <vector>
 
-#include "cache/store.hpp"
+#include "cache/store/store.hpp"
 #include "tests/support/toy_templates.hpp"
 
 namespace kiln::testing {

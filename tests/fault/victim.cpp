@@ -14,7 +14,7 @@
 #include <thread>
 
 #include "kiln/error.hpp"
-#include "runtime/nvrtc_api.hpp"
+#include "runtime/compile/nvrtc_api.hpp"
 
 namespace kiln::test {
 namespace {

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "kiln/error.hpp"
-#include "templates/front_matter_lines.hpp"
+#include "templates/front_matter/front_matter_lines.hpp"
 #include "tests/fuzz/mutator.hpp"
 #include "tests/unit/tools/adopt_samples.hpp"
 #include "tools/adopt/adopt.hpp"

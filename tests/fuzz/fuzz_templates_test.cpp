@@ -8,10 +8,10 @@
 
 #include "kiln/error.hpp"
 #include "templates/catalog.hpp"
-#include "templates/gemm_problem.hpp"
-#include "templates/header_inliner.hpp"
 #include "templates/kernel_template.hpp"
-#include "templates/operation.hpp"
+#include "templates/operation/gemm_problem.hpp"
+#include "templates/operation/operation.hpp"
+#include "templates/render/header_inliner.hpp"
 #include "tests/fuzz/mutator.hpp"
 #include "tests/unit/templates/softmax_operation.hpp"
 #include "tests/unit/templates/tiny_template.hpp"

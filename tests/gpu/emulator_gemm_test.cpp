@@ -6,8 +6,8 @@
 #include <random>
 
 #include "templates/catalog.hpp"
-#include "templates/problem.hpp"
-#include "templates/renderer.hpp"
+#include "templates/operation/problem.hpp"
+#include "templates/render/renderer.hpp"
 #include "tests/gpu/emulator_fragments.hpp"
 #include "tests/support/host_element.hpp"
 #include "tests/support/row_gemm.hpp"

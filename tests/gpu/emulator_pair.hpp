@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/compiler.hpp"
+#include "runtime/compile/compiler.hpp"
 #include "runtime/device.hpp"
 #include "runtime/emulated/async/tensor_map.hpp"
 #include "runtime/emulated/device/emulated_device.hpp"

@@ -7,7 +7,7 @@
 #include <array>
 
 #include "templates/catalog.hpp"
-#include "templates/renderer.hpp"
+#include "templates/render/renderer.hpp"
 #include "tests/gpu/emulator_fragments.hpp"
 
 namespace kiln::testing {

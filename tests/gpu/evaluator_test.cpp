@@ -10,8 +10,8 @@
 #include <random>
 #include <vector>
 
-#include "cache/cubin_store.hpp"
-#include "runtime/compiler.hpp"
+#include "cache/files/cubin_store.hpp"
+#include "runtime/compile/compiler.hpp"
 #include "templates/catalog.hpp"
 #include "templates/digest.hpp"
 #include "tests/gpu/runtime_gpu.hpp"

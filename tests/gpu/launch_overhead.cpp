@@ -15,14 +15,14 @@
 #include <vector>
 
 #include "kiln/kiln.hpp"
-#include "runtime/compiler.hpp"
+#include "runtime/compile/compiler.hpp"
 #include "runtime/cuda/tensor_map_encoder.hpp"
 #include "runtime/device.hpp"
 #include "templates/catalog.hpp"
-#include "templates/gemm_problem.hpp"
 #include "templates/kernels/common/gemm_args.cuh"
-#include "templates/problem.hpp"
-#include "templates/renderer.hpp"
+#include "templates/operation/gemm_problem.hpp"
+#include "templates/operation/problem.hpp"
+#include "templates/render/renderer.hpp"
 #include "tests/support/gemm_arguments.hpp"
 
 namespace {

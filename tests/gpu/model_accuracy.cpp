@@ -28,15 +28,15 @@
 #include <string>
 #include <vector>
 
-#include "cache/locations.hpp"
-#include "cache/store.hpp"
+#include "cache/files/locations.hpp"
+#include "cache/store/store.hpp"
 #include "kiln/error.hpp"
 #include "kiln/gemm.hpp"
-#include "runtime/compiler.hpp"
+#include "runtime/compile/compiler.hpp"
 #include "runtime/emulated/device/emulated_device.hpp"
 #include "runtime/model/static_model.hpp"
 #include "templates/catalog.hpp"
-#include "templates/operation.hpp"
+#include "templates/operation/operation.hpp"
 #include "tuner/gemm/case.hpp"
 #include "tuner/session/session.hpp"
 #include "tuner/session/time_correction.hpp"

@@ -22,7 +22,7 @@
 #include <vector>
 
 #include "kiln/error.hpp"
-#include "runtime/compiler.hpp"
+#include "runtime/compile/compiler.hpp"
 #include "runtime/emulated/device/emulated_device.hpp"
 #include "tests/gpu/ncu_kernels.hpp"
 

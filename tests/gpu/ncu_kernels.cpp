@@ -7,9 +7,9 @@
 #include <cstring>
 
 #include "templates/catalog.hpp"
-#include "templates/gemm_problem.hpp"
-#include "templates/problem.hpp"
-#include "templates/renderer.hpp"
+#include "templates/operation/gemm_problem.hpp"
+#include "templates/operation/problem.hpp"
+#include "templates/render/renderer.hpp"
 #include "tests/support/gemm_arguments.hpp"
 
 namespace kiln::testing {

@@ -8,7 +8,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include "runtime/compiler.hpp"
+#include "runtime/compile/compiler.hpp"
 #include "tests/gpu/runtime_gpu.hpp"
 
 namespace kiln::testing {

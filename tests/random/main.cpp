@@ -21,7 +21,7 @@
 #include <vector>
 
 #include "kiln/error.hpp"
-#include "runtime/compiler.hpp"
+#include "runtime/compile/compiler.hpp"
 #include "runtime/emulated/device/emulated_device.hpp"
 #include "tests/random/random_problem.hpp"
 #include "tests/support/chosen_cases.hpp"

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "kiln/error.hpp"
-#include "templates/epilogue.hpp"
+#include "templates/epilogue/epilogue.hpp"
 #include "tools/command_line/problem_flags.hpp"
 #include "tuner/gemm/case.hpp"
 

@@ -9,7 +9,7 @@
 #include <set>
 #include <string>
 
-#include "templates/problem.hpp"
+#include "templates/operation/problem.hpp"
 #include "tools/command_line/problem_flags.hpp"
 #include "tools/command_line/quantity.hpp"
 #include "tuner/gemm/case.hpp"

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/compiler.hpp"
+#include "runtime/compile/compiler.hpp"
 #include "tests/support/fake_device.hpp"
 
 namespace kiln::testing {

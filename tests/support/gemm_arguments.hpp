@@ -6,10 +6,10 @@
 #include <string>
 
 #include "kiln/gemm.hpp"
-#include "runtime/compiler.hpp"
+#include "runtime/compile/compiler.hpp"
 #include "runtime/device.hpp"
 #include "templates/kernels/common/gemm_args.cuh"
-#include "templates/renderer.hpp"
+#include "templates/render/renderer.hpp"
 
 namespace kiln::testing {
 

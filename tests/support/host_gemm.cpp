@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "common/gemm_args.cuh"
-#include "templates/renderer.hpp"
+#include "templates/render/renderer.hpp"
 #include "tests/support/fake_compiler.hpp"
 #include "tests/support/host_element.hpp"
 #include "tests/support/host_kernels.hpp"

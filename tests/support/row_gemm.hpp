@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "kiln/gemm.hpp"
-#include "templates/gemm_problem.hpp"
 #include "templates/kernel_template.hpp"
-#include "templates/problem.hpp"
+#include "templates/operation/gemm_problem.hpp"
+#include "templates/operation/problem.hpp"
 
 namespace kiln::testing {
 

@@ -6,8 +6,8 @@
 #include <memory>
 #include <string>
 
-#include "cache/cubin_store.hpp"
-#include "runtime/compiler.hpp"
+#include "cache/files/cubin_store.hpp"
+#include "runtime/compile/compiler.hpp"
 
 namespace kiln::testing {
 

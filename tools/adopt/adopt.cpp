@@ -11,7 +11,7 @@
 #include <set>
 
 #include "kiln/error.hpp"
-#include "templates/front_matter_lines.hpp"
+#include "templates/front_matter/front_matter_lines.hpp"
 #include "templates/nearest_name.hpp"
 #include "templates/printable.hpp"
 #include "tools/adopt/notes.hpp"

@@ -6,7 +6,7 @@
 #include <array>
 #include <utility>
 
-#include "templates/macro_redefinition.hpp"
+#include "templates/check/macro_redefinition.hpp"
 #include "templates/nearest_name.hpp"
 
 namespace kiln::tools {

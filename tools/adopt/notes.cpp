@@ -9,8 +9,8 @@
 #include <filesystem>
 #include <optional>
 
-#include "templates/header_names.hpp"
 #include "templates/nearest_name.hpp"
+#include "templates/render/header_names.hpp"
 #include "tools/adopt/types.hpp"
 
 namespace kiln::tools {

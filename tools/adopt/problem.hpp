@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "templates/front_matter_lines.hpp"
+#include "templates/front_matter/front_matter_lines.hpp"
 #include "tools/adopt/body.hpp"
 #include "tools/adopt/source.hpp"
 #include "tools/adopt/types.hpp"

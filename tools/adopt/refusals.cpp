@@ -8,8 +8,8 @@
 #include <array>
 
 #include "kiln/error.hpp"
-#include "templates/code_scanner.hpp"
-#include "templates/texture_check.hpp"
+#include "templates/check/texture_check.hpp"
+#include "templates/render/code_scanner.hpp"
 #include "tools/adopt/reach.hpp"
 
 namespace kiln::tools {

@@ -9,7 +9,7 @@
 #include <array>
 
 #include "kiln/error.hpp"
-#include "templates/front_matter_lines.hpp"
+#include "templates/front_matter/front_matter_lines.hpp"
 
 namespace kiln::tools {
 namespace {

@@ -7,7 +7,7 @@
 #include <charconv>
 
 #include "kiln/error.hpp"
-#include "templates/expression.hpp"
+#include "templates/expression/expression.hpp"
 
 namespace kiln::tools {
 namespace {

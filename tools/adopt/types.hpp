@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "kiln/types.hpp"
-#include "templates/number_type.hpp"
+#include "templates/operation/number_type.hpp"
 #include "tools/adopt/lexer.hpp"
 #include "tools/adopt/source.hpp"
 

@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "kiln/error.hpp"
-#include "templates/operation.hpp"
+#include "templates/operation/operation.hpp"
 #include "tools/context.hpp"
 
 namespace kiln::tools {

@@ -13,8 +13,8 @@
 #include <utility>
 
 #include "kiln/error.hpp"
-#include "templates/problem_flag.hpp"
-#include "templates/scalar_text.hpp"
+#include "templates/operation/problem_flag.hpp"
+#include "templates/operation/scalar_text.hpp"
 #include "tools/command_line/whole_number.hpp"
 
 namespace kiln::tools {

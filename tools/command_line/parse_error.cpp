@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "templates/operation.hpp"
+#include "templates/operation/operation.hpp"
 #include "tools/command_line/manual.hpp"
 #include "tools/command_line/operation_flags.hpp"
 #include "tools/command_line/value_kinds.hpp"

@@ -11,7 +11,7 @@
 #include <optional>
 
 #include "kiln/error.hpp"
-#include "templates/front_matter.hpp"
+#include "templates/front_matter/front_matter.hpp"
 
 namespace kiln::tools {
 namespace {

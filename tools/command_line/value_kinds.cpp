@@ -12,11 +12,11 @@
 
 #include "kiln/types.hpp"
 #include "runtime/emulated/profiles/device_profile.hpp"
-#include "runtime/warning_sink.hpp"
+#include "runtime/library/warning_sink.hpp"
 #include "templates/device_limits.hpp"
 #include "templates/nearest_name.hpp"
-#include "templates/operation.hpp"
-#include "templates/problem.hpp"
+#include "templates/operation/operation.hpp"
+#include "templates/operation/problem.hpp"
 #include "tools/output/terminal.hpp"
 #include "tuner/strategies/strategy.hpp"
 

@@ -12,9 +12,9 @@
 #include <cstdint>
 
 #include "kiln/error.hpp"
-#include "templates/epilogue.hpp"
+#include "templates/epilogue/epilogue.hpp"
+#include "templates/operation/problem.hpp"
 #include "templates/printable.hpp"
-#include "templates/problem.hpp"
 #include "tools/command_line/problem_flags.hpp"
 #include "tools/command_line/whole_number.hpp"
 

@@ -9,7 +9,7 @@
 #include <random>
 
 #include "common/verify_check.cuh"
-#include "templates/epilogue_value.hpp"
+#include "templates/epilogue/epilogue_value.hpp"
 #include "tuner/gemm/error_bound.hpp"
 #include "tuner/gemm/peaks.hpp"
 

@@ -12,7 +12,7 @@
 
 #include "kiln/error.hpp"
 #include "runtime/device.hpp"
-#include "templates/scalar_text.hpp"
+#include "templates/operation/scalar_text.hpp"
 #include "tools/command_line/quantity.hpp"
 #include "tools/typed_tools.hpp"
 #include "tools/workbench.hpp"

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "templates/problem.hpp"
+#include "templates/operation/problem.hpp"
 #include "tools/command_line/problem_flags.hpp"
 #include "tools/context.hpp"
 

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/output/json.hpp"
 
-#include "cache/trial_json.hpp"
+#include "cache/exchange/trial_json.hpp"
 #include "templates/printable.hpp"
 #include "tools/output/units.hpp"
 

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "cache/records.hpp"
-#include "cache/store.hpp"
+#include "cache/store/store.hpp"
 #include "kiln/types.hpp"
 
 namespace kiln::tools {

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "templates/operation.hpp"
+#include "templates/operation/operation.hpp"
 
 namespace kiln::tools {
 

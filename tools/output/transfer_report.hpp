@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "cache/transfer.hpp"
+#include "cache/exchange/transfer.hpp"
 #include "tools/context.hpp"
 
 namespace kiln::tools {

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "cache/ranking.hpp"
+#include "cache/lookup/ranking.hpp"
 #include "runtime/device.hpp"
 #include "tools/emulation.hpp"
 #include "tools/output/how_to_use.hpp"

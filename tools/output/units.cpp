@@ -10,7 +10,7 @@
 #include <cmath>
 #include <ctime>
 
-#include "templates/operation.hpp"
+#include "templates/operation/operation.hpp"
 
 namespace kiln::tools {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "templates/problem.hpp"
+#include "templates/operation/problem.hpp"
 
 namespace kiln::tools {
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "kiln/error.hpp"
-#include "templates/header_search.hpp"
+#include "templates/render/header_search.hpp"
 #include "templates/source_error.hpp"
 #include "tools/adopt/adopt.hpp"
 #include "tools/command_line/exit_code.hpp"

@@ -7,11 +7,11 @@
 #include <string>
 #include <vector>
 
-#include "cache/transfer.hpp"
+#include "cache/exchange/transfer.hpp"
 #include "kiln/error.hpp"
-#include "templates/export_text.hpp"
 #include "templates/printable.hpp"
-#include "templates/renderer.hpp"
+#include "templates/render/export_text.hpp"
+#include "templates/render/renderer.hpp"
 #include "tools/choice.hpp"
 #include "tools/command_line/examples.hpp"
 #include "tools/command_line/exit_code.hpp"

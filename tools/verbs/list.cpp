@@ -5,7 +5,7 @@
 #include <memory>
 #include <string>
 
-#include "cache/session_lock.hpp"
+#include "cache/files/session_lock.hpp"
 #include "tools/command_line/examples.hpp"
 #include "tools/command_line/exit_code.hpp"
 #include "tools/history.hpp"

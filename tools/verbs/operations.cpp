@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "kiln/error.hpp"
-#include "templates/constant_line.hpp"
+#include "templates/front_matter/constant_line.hpp"
 #include "templates/nearest_name.hpp"
-#include "templates/operation.hpp"
-#include "templates/scalar_text.hpp"
+#include "templates/operation/operation.hpp"
+#include "templates/operation/scalar_text.hpp"
 #include "tools/command_line/exit_code.hpp"
 #include "tools/command_line/problem_flags.hpp"
 #include "tools/command_line/value_kinds.hpp"

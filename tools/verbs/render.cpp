@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "kiln/error.hpp"
-#include "templates/operation.hpp"
-#include "templates/renderer.hpp"
+#include "templates/operation/operation.hpp"
+#include "templates/render/renderer.hpp"
 #include "tools/choice.hpp"
 #include "tools/command_line/exit_code.hpp"
 #include "tools/command_line/problem_flags.hpp"

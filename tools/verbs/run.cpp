@@ -13,11 +13,11 @@
 #include <utility>
 #include <vector>
 
-#include "cache/locations.hpp"
+#include "cache/files/locations.hpp"
 #include "kiln/kiln.hpp"
 #include "runtime/cuda/device_info.hpp"
 #include "runtime/device.hpp"
-#include "runtime/warning_sink.hpp"
+#include "runtime/library/warning_sink.hpp"
 #include "tools/command_line/exit_code.hpp"
 #include "tools/command_line/problem_flags.hpp"
 #include "tools/command_line/quantity.hpp"

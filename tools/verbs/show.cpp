@@ -9,7 +9,7 @@
 #include <string>
 #include <utility>
 
-#include "cache/session_lock.hpp"
+#include "cache/files/session_lock.hpp"
 #include "kiln/error.hpp"
 #include "tools/choice.hpp"
 #include "tools/command_line/exit_code.hpp"

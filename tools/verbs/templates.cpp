@@ -7,8 +7,8 @@
 #include <memory>
 #include <string>
 
-#include "templates/constant_line.hpp"
-#include "templates/operation.hpp"
+#include "templates/front_matter/constant_line.hpp"
+#include "templates/operation/operation.hpp"
 #include "tools/command_line/exit_code.hpp"
 #include "tools/command_line/problem_flags.hpp"
 #include "tools/output/json.hpp"

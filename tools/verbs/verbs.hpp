@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "templates/operation.hpp"
+#include "templates/operation/operation.hpp"
 #include "tools/context.hpp"
 
 namespace kiln::tools {

@@ -9,8 +9,8 @@
 #include <span>
 
 #include "templates/digest.hpp"
-#include "templates/operation.hpp"
-#include "templates/tensor_maps.hpp"
+#include "templates/launch/tensor_maps.hpp"
+#include "templates/operation/operation.hpp"
 #include "tuner/compile/cubin_digest.hpp"
 #include "tuner/compile/ptx_digest.hpp"
 

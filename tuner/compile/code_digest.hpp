@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/code_kind.hpp"
+#include "runtime/compile/code_kind.hpp"
 #include "tuner/evaluator.hpp"
 
 namespace kiln {

@@ -9,8 +9,8 @@
 #include <optional>
 #include <utility>
 
-#include "cache/locations.hpp"
-#include "cache/private_folder.hpp"
+#include "cache/files/locations.hpp"
+#include "cache/files/private_folder.hpp"
 #include "kiln/error.hpp"
 #include "tuner/worker/messages.hpp"
 

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/compiler.hpp"
+#include "runtime/compile/compiler.hpp"
 #include "tuner/worker/process.hpp"
 
 namespace kiln {

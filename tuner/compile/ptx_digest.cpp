@@ -9,7 +9,7 @@
 #include <set>
 #include <utility>
 
-#include "runtime/register_note.hpp"
+#include "runtime/compile/register_note.hpp"
 #include "templates/digest.hpp"
 
 namespace kiln {

@@ -9,7 +9,7 @@
 #include <cstring>
 
 #include "kiln/error.hpp"
-#include "templates/epilogue.hpp"
+#include "templates/epilogue/epilogue.hpp"
 
 namespace kiln {
 namespace {

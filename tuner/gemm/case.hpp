@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "templates/gemm_problem.hpp"
 #include "templates/kernels/common/gemm_args.cuh"
+#include "templates/operation/gemm_problem.hpp"
 #include "tuner/problem_case.hpp"
 
 namespace kiln {

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <limits>
 
-#include "templates/gemm_problem.hpp"
+#include "templates/operation/gemm_problem.hpp"
 #include "tuner/verify/roundoff.hpp"
 
 namespace kiln {

@@ -9,7 +9,7 @@
 #include <limits>
 
 #include "common/epilogue_math.cuh"
-#include "templates/epilogue.hpp"
+#include "templates/epilogue/epilogue.hpp"
 #include "tuner/gemm/case.hpp"
 
 namespace kiln {

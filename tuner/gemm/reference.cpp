@@ -9,7 +9,7 @@
 #include <limits>
 
 #include "kiln/error.hpp"
-#include "templates/epilogue.hpp"
+#include "templates/epilogue/epilogue.hpp"
 #include "templates/kernels/common/epilogue_args.cuh"
 #include "tuner/gemm/case.hpp"
 #include "tuner/gemm/error_bound.hpp"

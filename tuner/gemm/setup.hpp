@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-#include "runtime/compiler.hpp"
+#include "runtime/compile/compiler.hpp"
 #include "tuner/gemm/case.hpp"
 #include "tuner/session/session.hpp"
 #include "tuner/verify/oracle.hpp"

@@ -8,8 +8,8 @@
 
 #include "runtime/cuda/cublaslt.hpp"
 #include "runtime/cuda/cublaslt_epilogue.hpp"
-#include "templates/problem.hpp"
-#include "templates/renderer.hpp"
+#include "templates/operation/problem.hpp"
+#include "templates/render/renderer.hpp"
 #include "tuner/gemm/case.hpp"
 
 namespace kiln {

@@ -11,10 +11,10 @@
 #include <string_view>
 
 #include "kiln/error.hpp"
-#include "runtime/competitive.hpp"
-#include "templates/allow_line.hpp"
-#include "templates/compile_diagnosis.hpp"
-#include "templates/launch_evaluator.hpp"
+#include "runtime/choice/competitive.hpp"
+#include "templates/check/compile_diagnosis.hpp"
+#include "templates/front_matter/allow_line.hpp"
+#include "templates/launch/launch_evaluator.hpp"
 #include "tuner/compile/code_digest.hpp"
 #include "tuner/session/session.hpp"
 #include "tuner/session/typed_tuning.hpp"

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/compiler.hpp"
+#include "runtime/compile/compiler.hpp"
 #include "tuner/evaluator.hpp"
 
 namespace kiln {

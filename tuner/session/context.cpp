@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "cache/ranking.hpp"
+#include "cache/lookup/ranking.hpp"
 #include "kiln/error.hpp"
 
 namespace kiln {

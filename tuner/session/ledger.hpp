@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "cache/session_lock.hpp"
+#include "cache/files/session_lock.hpp"
 #include "tuner/session/budget.hpp"
 #include "tuner/session/context.hpp"
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <set>
 
-#include "cache/session_lock.hpp"
+#include "cache/files/session_lock.hpp"
 #include "tuner/strategies/strategy.hpp"
 
 namespace kiln {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "templates/catalog.hpp"
-#include "templates/param_space.hpp"
+#include "templates/space/param_space.hpp"
 
 namespace kiln {
 

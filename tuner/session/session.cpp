@@ -14,8 +14,8 @@
 #include <utility>
 
 #include "kiln/error.hpp"
-#include "runtime/kernel_chooser.hpp"
-#include "templates/judge.hpp"
+#include "runtime/choice/kernel_chooser.hpp"
+#include "templates/operation/judge.hpp"
 #include "tuner/session/begin_task.hpp"
 #include "tuner/session/checks.hpp"
 #include "tuner/session/compiler.hpp"

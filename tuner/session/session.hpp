@@ -11,10 +11,10 @@
 #include <string>
 #include <vector>
 
-#include "cache/store.hpp"
-#include "runtime/compiler.hpp"
+#include "cache/store/store.hpp"
+#include "runtime/compile/compiler.hpp"
 #include "templates/catalog.hpp"
-#include "templates/renderer.hpp"
+#include "templates/render/renderer.hpp"
 #include "tuner/evaluator.hpp"
 #include "tuner/policy.hpp"
 #include "tuner/session/budget.hpp"

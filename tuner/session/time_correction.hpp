@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "templates/param_space.hpp"
+#include "templates/space/param_space.hpp"
 
 namespace kiln {
 

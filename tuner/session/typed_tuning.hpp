@@ -7,15 +7,15 @@
 #include <string_view>
 #include <vector>
 
-#include "runtime/compiler.hpp"
-#include "templates/argument_plan.hpp"
+#include "runtime/compile/compiler.hpp"
+#include "templates/launch/argument_plan.hpp"
 #include "tuner/session/session.hpp"
 #include "tuner/verify/oracle.hpp"
 
 namespace kiln {
 
-/// What tuning does otherwise for a typed operation (templates/typed_operation.hpp): where its
-/// problems, its reference and what is right come from instead of a declaration.
+/// What tuning does otherwise for a typed operation (templates/operation/typed_operation.hpp):
+/// where its problems, its reference and what is right come from instead of a declaration.
 struct TypedTuning {
   std::string_view operation;
   /// verification_cases().

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "runtime/model/device_profile.hpp"
-#include "templates/problem.hpp"
+#include "templates/operation/problem.hpp"
 #include "tuner/session/time_correction.hpp"
 #include "tuner/strategies/random.hpp"
 #include "tuner/strategies/strategy.hpp"

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "kiln/error.hpp"
-#include "runtime/constant_arrays.hpp"
+#include "runtime/compile/constant_arrays.hpp"
 #include "tuner/verify/judge_buffers.hpp"
 
 namespace kiln {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "kiln/error.hpp"
-#include "runtime/compiler.hpp"
+#include "runtime/compile/compiler.hpp"
 #include "tuner/evaluator.hpp"
 
 namespace kiln {

@@ -19,7 +19,7 @@
 #include "runtime/emulated/check/race_clocks.hpp"
 #include "runtime/emulated/check/shared_shadow.hpp"
 #include "runtime/emulated/engine/observer.hpp"
-#include "templates/allow_spec.hpp"
+#include "templates/front_matter/allow_spec.hpp"
 
 namespace kiln::emulated {
 

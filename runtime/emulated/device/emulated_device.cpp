@@ -10,12 +10,12 @@
 #include <utility>
 
 #include "kiln/error.hpp"
+#include "runtime/choice/residency.hpp"
 #include "runtime/emulated/async/tensor_map.hpp"
 #include "runtime/emulated/check/checker.hpp"
 #include "runtime/emulated/device/emulated_module.hpp"
-#include "runtime/residency.hpp"
 #include "templates/digest.hpp"
-#include "templates/tensor_maps.hpp"
+#include "templates/launch/tensor_maps.hpp"
 
 namespace kiln {
 namespace {

@@ -20,7 +20,7 @@
 #include "runtime/emulated/engine/mbarrier.hpp"
 #include "runtime/emulated/engine/observer.hpp"
 #include "runtime/emulated/engine/warp.hpp"
-#include "templates/allow_spec.hpp"
+#include "templates/front_matter/allow_spec.hpp"
 
 namespace kiln::emulated {
 

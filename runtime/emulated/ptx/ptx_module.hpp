@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "runtime/register_note.hpp"
+#include "runtime/compile/register_note.hpp"
 
 /// \file
 /// PTX text as the reader gives it: names resolved to indices, nothing decoded. Scopes of inline

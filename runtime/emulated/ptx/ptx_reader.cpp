@@ -5,9 +5,9 @@
 
 #include <fmt/format.h>
 
+#include "runtime/compile/register_note.hpp"
 #include "runtime/emulated/ptx/ptx_functions.hpp"
 #include "runtime/emulated/ptx/ptx_module.hpp"
-#include "runtime/register_note.hpp"
 
 namespace kiln::ptx {
 

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "templates/catalog.hpp"
-#include "templates/renderer.hpp"
+#include "templates/render/renderer.hpp"
 #include "tests/support/host_element.hpp"
 
 namespace kiln::testing {

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "templates/catalog.hpp"
-#include "templates/gemm_problem.hpp"
-#include "templates/renderer.hpp"
+#include "templates/operation/gemm_problem.hpp"
+#include "templates/render/renderer.hpp"
 #include "tests/compile/mutants/plain_specimen.hpp"
 #include "tests/support/gemm_arguments.hpp"
 #include "tests/support/host_element.hpp"

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/compiler.hpp"
+#include "runtime/compile/compiler.hpp"
 #include "runtime/emulated/device/emulated_device.hpp"
 #include "templates/catalog.hpp"
 #include "tuner/local_evaluator.hpp"

@@ -14,7 +14,7 @@
 #include <stdexcept>
 #include <tuple>
 
-#include "templates/gemm_problem.hpp"
+#include "templates/operation/gemm_problem.hpp"
 
 namespace kiln::test {
 

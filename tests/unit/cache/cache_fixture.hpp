@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "cache/store.hpp"
+#include "cache/store/store.hpp"
 #include "kiln/error.hpp"
 
 struct sqlite3;

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Kiln authors
 // SPDX-License-Identifier: Apache-2.0
-#include "cache/cubin_store.hpp"
+#include "cache/files/cubin_store.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>

@@ -5,8 +5,8 @@
 
 #include <chrono>
 
-#include "cache/schema.hpp"
-#include "cache/transfer.hpp"
+#include "cache/exchange/transfer.hpp"
+#include "cache/schema/schema.hpp"
 #include "tests/unit/cache/cache_fixture.hpp"
 
 namespace kiln {

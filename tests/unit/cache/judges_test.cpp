@@ -9,12 +9,12 @@
 #include <string>
 #include <vector>
 
-#include "cache/contender.hpp"
-#include "cache/lookup.hpp"
-#include "cache/row_digest.hpp"
-#include "cache/store.hpp"
-#include "cache/trial_json.hpp"
-#include "templates/judge.hpp"
+#include "cache/exchange/trial_json.hpp"
+#include "cache/lookup/contender.hpp"
+#include "cache/lookup/lookup.hpp"
+#include "cache/rows/row_digest.hpp"
+#include "cache/store/store.hpp"
+#include "templates/operation/judge.hpp"
 #include "tests/unit/cache/cache_fixture.hpp"
 
 namespace kiln {

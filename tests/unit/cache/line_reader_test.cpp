@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Kiln authors
 // SPDX-License-Identifier: Apache-2.0
-#include "cache/line_reader.hpp"
+#include "cache/exchange/line_reader.hpp"
 
 #include <gtest/gtest.h>
 

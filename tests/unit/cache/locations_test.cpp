@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Kiln authors
 // SPDX-License-Identifier: Apache-2.0
-#include "cache/locations.hpp"
+#include "cache/files/locations.hpp"
 
 #include <gtest/gtest.h>
 #include <stdlib.h>

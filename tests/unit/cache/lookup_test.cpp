@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Kiln authors
 // SPDX-License-Identifier: Apache-2.0
-#include "cache/lookup.hpp"
+#include "cache/lookup/lookup.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
@@ -11,8 +11,8 @@
 #include <chrono>
 #include <cmath>
 
-#include "cache/cubin_store.hpp"
-#include "cache/ranking.hpp"
+#include "cache/files/cubin_store.hpp"
+#include "cache/lookup/ranking.hpp"
 #include "tests/unit/cache/cache_fixture.hpp"
 
 namespace kiln {

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "cache/schema.hpp"
-#include "cache/store.hpp"
+#include "cache/schema/schema.hpp"
+#include "cache/store/store.hpp"
 #include "tests/unit/cache/cache_fixture.hpp"
 
 namespace kiln {

@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Kiln authors
 // SPDX-License-Identifier: Apache-2.0
-#include "cache/offer_check.hpp"
+#include "cache/exchange/offer_check.hpp"
 
 #include <gtest/gtest.h>
 
-#include "cache/physical_limits.hpp"
+#include "cache/exchange/physical_limits.hpp"
 #include "cache/statistics.hpp"
 #include "kiln/error.hpp"
 #include "tests/unit/cache/cache_fixture.hpp"

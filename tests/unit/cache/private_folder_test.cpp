@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Kiln authors
 // SPDX-License-Identifier: Apache-2.0
-#include "cache/private_folder.hpp"
+#include "cache/files/private_folder.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: 2026 The Kiln authors
 // SPDX-License-Identifier: Apache-2.0
-#include "cache/ranking.hpp"
+#include "cache/lookup/ranking.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
 #include <algorithm>
 
-#include "cache/store.hpp"
+#include "cache/store/store.hpp"
 #include "tests/unit/cache/cache_fixture.hpp"
 
 namespace kiln {

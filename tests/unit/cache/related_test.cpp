@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Kiln authors
 // SPDX-License-Identifier: Apache-2.0
-#include "cache/related.hpp"
+#include "cache/lookup/related.hpp"
 
 #include <gtest/gtest.h>
 
-#include "cache/contender.hpp"
+#include "cache/lookup/contender.hpp"
 #include "tests/unit/cache/cache_fixture.hpp"
 
 namespace kiln {

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Kiln authors
 // SPDX-License-Identifier: Apache-2.0
-#include "cache/row_digest.hpp"
+#include "cache/rows/row_digest.hpp"
 
 #include <gtest/gtest.h>
 

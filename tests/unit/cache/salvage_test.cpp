@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <sstream>
 
-#include "cache/transfer.hpp"
+#include "cache/exchange/transfer.hpp"
 #include "tests/unit/cache/cache_fixture.hpp"
 
 namespace kiln {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "cache/store.hpp"
+#include "cache/store/store.hpp"
 #include "tests/unit/cache/cache_fixture.hpp"
 
 namespace kiln {

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Kiln authors
 // SPDX-License-Identifier: Apache-2.0
-#include "cache/session_lock.hpp"
+#include "cache/files/session_lock.hpp"
 
 #include <gtest/gtest.h>
 

@@ -3,7 +3,7 @@
 // A connection does no more than Kiln ever needs, whatever a file or a statement says.
 #include <gtest/gtest.h>
 
-#include "cache/sqlite.hpp"
+#include "cache/store/sqlite.hpp"
 #include "tests/unit/cache/cache_fixture.hpp"
 
 namespace kiln::sqlite {

@@ -9,9 +9,9 @@
 #include <limits>
 #include <map>
 
-#include "cache/ranking.hpp"
-#include "cache/row_digest.hpp"
-#include "cache/store.hpp"
+#include "cache/lookup/ranking.hpp"
+#include "cache/rows/row_digest.hpp"
+#include "cache/store/store.hpp"
 #include "tests/unit/cache/cache_fixture.hpp"
 
 namespace kiln {

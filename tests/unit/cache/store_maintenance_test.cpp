@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-#include "cache/store.hpp"
-#include "cache/trial_check.hpp"
+#include "cache/rows/trial_check.hpp"
+#include "cache/store/store.hpp"
 #include "tests/unit/cache/cache_fixture.hpp"
 
 namespace kiln {

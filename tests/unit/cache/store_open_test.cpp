@@ -8,9 +8,9 @@
 #include <ctime>
 #include <filesystem>
 
-#include "cache/file_guard.hpp"
-#include "cache/schema.hpp"
-#include "cache/store.hpp"
+#include "cache/files/file_guard.hpp"
+#include "cache/schema/schema.hpp"
+#include "cache/store/store.hpp"
 #include "tests/unit/cache/cache_fixture.hpp"
 
 namespace kiln {

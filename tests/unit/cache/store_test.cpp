@@ -1,14 +1,14 @@
 // SPDX-FileCopyrightText: 2026 The Kiln authors
 // SPDX-License-Identifier: Apache-2.0
 // Records go in and come out again; damaged ones do not.
-#include "cache/store.hpp"
+#include "cache/store/store.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
 #include <cmath>
 
-#include "cache/trial_check.hpp"
+#include "cache/rows/trial_check.hpp"
 #include "tests/unit/cache/cache_fixture.hpp"
 
 namespace kiln {

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Kiln authors
 // SPDX-License-Identifier: Apache-2.0
-#include "cache/transfer.hpp"
+#include "cache/exchange/transfer.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -12,8 +12,8 @@
 #include <sstream>
 #include <utility>
 
-#include "cache/row_digest.hpp"
-#include "cache/trial_json.hpp"
+#include "cache/exchange/trial_json.hpp"
+#include "cache/rows/row_digest.hpp"
 #include "kiln/error.hpp"
 #include "tests/unit/cache/cache_fixture.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Kiln authors
 // SPDX-License-Identifier: Apache-2.0
-#include "cache/trial_json.hpp"
+#include "cache/exchange/trial_json.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>

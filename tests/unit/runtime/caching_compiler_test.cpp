@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "kiln/error.hpp"
-#include "runtime/compiler.hpp"
-#include "runtime/lazy_compiler.hpp"
+#include "runtime/compile/compiler.hpp"
+#include "runtime/compile/lazy_compiler.hpp"
 #include "tests/support/fake_compiler.hpp"
 #include "tests/unit/runtime/temporary_folder.hpp"
 

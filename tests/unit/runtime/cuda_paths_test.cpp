@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Kiln authors
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/cuda_paths.hpp"
+#include "runtime/compile/cuda_paths.hpp"
 
 #include <gtest/gtest.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Kiln authors
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/gemm_key.hpp"
+#include "runtime/library/gemm_key.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
@@ -10,8 +10,8 @@
 #include <set>
 
 #include "kiln/error.hpp"
-#include "templates/gemm_problem.hpp"
-#include "templates/problem.hpp"
+#include "templates/operation/gemm_problem.hpp"
+#include "templates/operation/problem.hpp"
 
 namespace kiln::detail {
 namespace {

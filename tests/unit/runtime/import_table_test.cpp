@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Kiln authors
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/import_table.hpp"
+#include "runtime/process/import_table.hpp"
 
 #include <dlfcn.h>
 #include <gtest/gtest.h>

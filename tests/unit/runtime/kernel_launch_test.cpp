@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "common/gemm_args.cuh"
-#include "templates/gemm_problem.hpp"
+#include "templates/operation/gemm_problem.hpp"
 #include "tests/support/host_element.hpp"
 #include "tests/unit/runtime/library_fixture.hpp"
 

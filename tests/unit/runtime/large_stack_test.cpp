@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Kiln authors
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/large_stack.hpp"
+#include "runtime/process/large_stack.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>

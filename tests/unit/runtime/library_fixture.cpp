@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/unit/runtime/library_fixture.hpp"
 
-#include "templates/gemm_problem.hpp"
-#include "templates/judge.hpp"
+#include "templates/operation/gemm_problem.hpp"
+#include "templates/operation/judge.hpp"
 
 namespace kiln::testing {
 

@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "cache/store.hpp"
+#include "cache/store/store.hpp"
 #include "kiln/library.hpp"
-#include "runtime/library_state.hpp"
+#include "runtime/library/library_state.hpp"
 #include "tests/support/fake_compiler.hpp"
 #include "tests/support/fake_device.hpp"
 #include "tests/unit/runtime/temporary_folder.hpp"

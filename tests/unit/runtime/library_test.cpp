@@ -14,7 +14,7 @@
 #include <functional>
 #include <thread>
 
-#include "templates/gemm_problem.hpp"
+#include "templates/operation/gemm_problem.hpp"
 #include "tests/support/built_in_config.hpp"
 #include "tests/unit/runtime/library_fixture.hpp"
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Kiln authors
 // SPDX-License-Identifier: Apache-2.0
 // The real compiler; it needs no GPU.
-#include "runtime/nvrtc_compiler.hpp"
+#include "runtime/compile/nvrtc_compiler.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "kiln/error.hpp"
-#include "runtime/cuda_paths.hpp"
+#include "runtime/compile/cuda_paths.hpp"
 #include "tests/unit/runtime/temporary_folder.hpp"
 
 namespace kiln {

@@ -5,7 +5,7 @@
 #include <array>
 #include <string>
 
-#include "runtime/operation_kernels.hpp"
+#include "runtime/library/operation_kernels.hpp"
 #include "tests/support/row_sums.hpp"
 #include "tests/unit/runtime/library_fixture.hpp"
 

@@ -11,11 +11,11 @@
 #include <memory>
 #include <string>
 
-#include "runtime/cuda_paths.hpp"
-#include "runtime/nvrtc_compiler.hpp"
-#include "templates/compile_diagnosis.hpp"
-#include "templates/header_names.hpp"
-#include "templates/renderer.hpp"
+#include "runtime/compile/cuda_paths.hpp"
+#include "runtime/compile/nvrtc_compiler.hpp"
+#include "templates/check/compile_diagnosis.hpp"
+#include "templates/render/header_names.hpp"
+#include "templates/render/renderer.hpp"
 #include "tests/unit/templates/row_operation.hpp"
 #include "tests/unit/templates/tiny_template.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Kiln authors
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/published_table.hpp"
+#include "runtime/library/published_table.hpp"
 
 #include <gtest/gtest.h>
 

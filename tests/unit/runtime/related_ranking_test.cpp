@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Kiln authors
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/related_ranking.hpp"
+#include "runtime/choice/related_ranking.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -14,9 +14,9 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/kernel_chooser.hpp"
+#include "runtime/choice/kernel_chooser.hpp"
 #include "runtime/model/device_profile.hpp"
-#include "templates/gemm_problem.hpp"
+#include "templates/operation/gemm_problem.hpp"
 #include "tests/support/built_in_config.hpp"
 #include "tests/support/toy_templates.hpp"
 #include "tests/unit/runtime/temporary_folder.hpp"

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Kiln authors
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/source_nesting.hpp"
+#include "runtime/compile/source_nesting.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Kiln authors
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/tuner_process.hpp"
+#include "runtime/library/tuner_process.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -12,9 +12,9 @@
 #include <filesystem>
 #include <fstream>
 
-#include "runtime/gemm_kernels.hpp"
-#include "templates/gemm_problem.hpp"
-#include "templates/problem.hpp"
+#include "runtime/library/gemm_kernels.hpp"
+#include "templates/operation/gemm_problem.hpp"
+#include "templates/operation/problem.hpp"
 #include "tests/unit/runtime/temporary_folder.hpp"
 
 namespace kiln::detail {

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Kiln authors
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/workspaces.hpp"
+#include "runtime/library/workspaces.hpp"
 
 #include <gtest/gtest.h>
 

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// The rooms of the emulated GPU, runtime/emulated/*: their includes of each other have no cycle.
+/// Folders stay small enough to look through. The rooms of the emulated GPU, runtime/emulated/*:
+/// their includes of each other have no cycle.
 
 #include <gtest/gtest.h>
 
@@ -81,6 +82,17 @@ std::string cycle_of(const Graph& graph) {
     if (walk(walk, room)) break;
   }
   return found;
+}
+
+TEST(Folders, HaveAtMostSixtyFiles) {
+  std::map<std::string, int> counts;
+  for (const SourceFile& file : source_files()) {
+    ++counts[file.path.substr(0, file.path.rfind('/'))];
+  }
+  EXPECT_GT(counts.size(), 30U);
+  for (const auto& [folder, count] : counts) {
+    EXPECT_LE(count, 60) << folder << ": make folders in it for what belongs together";
+  }
 }
 
 TEST(Rooms, OfTheEmulatorIncludeEachOtherWithoutCycles) {

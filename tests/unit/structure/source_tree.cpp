@@ -61,11 +61,12 @@ std::vector<SourceFile> read_all() {
 std::vector<SourceFile> read_documents() {
   const fs::path root = KILN_SOURCE_DIR;
   std::vector<SourceFile> files;
-  for (const fs::directory_entry& entry : fs::directory_iterator(root)) {
+  const auto add = [&](const fs::directory_entry& entry) {
     if (entry.path().extension() == ".md") files.push_back(read(root, entry.path()));
-  }
+  };
+  for (const fs::directory_entry& entry : fs::directory_iterator(root)) add(entry);
   for (const fs::directory_entry& entry : fs::recursive_directory_iterator(root / "docs")) {
-    if (entry.path().extension() == ".md") files.push_back(read(root, entry.path()));
+    add(entry);
   }
   return files;
 }

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What references and checkers get, and pointers, against the parameters of kernels.
 
-#include "templates/argument_check.hpp"
+#include "templates/check/argument_check.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Kiln authors
 // SPDX-License-Identifier: Apache-2.0
-#include "templates/argument_list.hpp"
+#include "templates/front_matter/argument_list.hpp"
 
 #include <gmock/gmock.h>
 #include <rapidcheck/gtest.h>
@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "kiln/error.hpp"
-#include "templates/operation.hpp"
+#include "templates/operation/operation.hpp"
 #include "tests/unit/templates/expect_error.hpp"
 
 namespace kiln {

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Kiln authors
 // SPDX-License-Identifier: Apache-2.0
-#include "templates/argument_plan.hpp"
+#include "templates/launch/argument_plan.hpp"
 
 #include <gtest/gtest.h>
 

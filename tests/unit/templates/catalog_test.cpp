@@ -14,8 +14,8 @@
 #include <thread>
 #include <vector>
 
-#include "templates/header_inliner.hpp"
-#include "templates/judge.hpp"
+#include "templates/operation/judge.hpp"
+#include "templates/render/header_inliner.hpp"
 #include "tests/unit/templates/expect_error.hpp"
 #include "tests/unit/templates/softmax_operation.hpp"
 #include "tests/unit/templates/tiny_template.hpp"

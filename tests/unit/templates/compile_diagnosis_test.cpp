@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Kiln authors
 // SPDX-License-Identifier: Apache-2.0
 // Code that does not match its front matter, as reported by NVRTC.
-#include "templates/compile_diagnosis.hpp"
+#include "templates/check/compile_diagnosis.hpp"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>

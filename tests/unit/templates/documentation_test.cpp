@@ -11,9 +11,9 @@
 #include <string>
 #include <vector>
 
-#include "templates/front_matter.hpp"
-#include "templates/gemm_problem.hpp"
-#include "templates/renderer.hpp"
+#include "templates/front_matter/front_matter.hpp"
+#include "templates/operation/gemm_problem.hpp"
+#include "templates/render/renderer.hpp"
 #include "templates/template_names.hpp"
 #include "tests/unit/templates/tiny_template.hpp"
 

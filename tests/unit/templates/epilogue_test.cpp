@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Kiln authors
 // SPDX-License-Identifier: Apache-2.0
-#include "templates/epilogue.hpp"
+#include "templates/epilogue/epilogue.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,9 +9,9 @@
 #include <cmath>
 #include <thread>
 
-#include "templates/epilogue_value.hpp"
-#include "templates/gemm_problem.hpp"
-#include "templates/problem.hpp"
+#include "templates/epilogue/epilogue_value.hpp"
+#include "templates/operation/gemm_problem.hpp"
+#include "templates/operation/problem.hpp"
 #include "tests/unit/templates/expect_error.hpp"
 
 namespace kiln {

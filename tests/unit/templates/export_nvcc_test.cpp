@@ -11,9 +11,9 @@
 #include <iterator>
 #include <string>
 
-#include "templates/export_text.hpp"
-#include "templates/gemm_problem.hpp"
-#include "templates/renderer.hpp"
+#include "templates/operation/gemm_problem.hpp"
+#include "templates/render/export_text.hpp"
+#include "templates/render/renderer.hpp"
 #include "tests/support/nvcc.hpp"
 #include "tests/unit/templates/row_operation.hpp"
 #include "tests/unit/templates/tiny_template.hpp"

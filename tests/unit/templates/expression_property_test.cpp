@@ -11,7 +11,7 @@
 #include <random>
 #include <string>
 
-#include "templates/expression.hpp"
+#include "templates/expression/expression.hpp"
 
 namespace kiln {
 namespace {

@@ -8,8 +8,8 @@
 
 #include <string>
 
-#include "templates/gemm_problem.hpp"
 #include "templates/kernel_template.hpp"
+#include "templates/operation/gemm_problem.hpp"
 #include "tests/unit/templates/expect_error.hpp"
 #include "tests/unit/templates/tiny_template.hpp"
 

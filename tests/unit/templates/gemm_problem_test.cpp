@@ -5,7 +5,7 @@
 
 #include <array>
 
-#include "templates/gemm_problem.hpp"
+#include "templates/operation/gemm_problem.hpp"
 #include "tests/unit/templates/expect_error.hpp"
 
 namespace kiln {

@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: 2026 The Kiln authors
 // SPDX-License-Identifier: Apache-2.0
-#include "templates/header_inliner.hpp"
+#include "templates/render/header_inliner.hpp"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "templates/renderer.hpp"
+#include "templates/render/renderer.hpp"
 #include "tests/unit/templates/expect_error.hpp"
 
 namespace kiln {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Kiln authors
 // SPDX-License-Identifier: Apache-2.0
 // What NVRTC says of code for the host, and what Kiln adds to that.
-#include "templates/host_code.hpp"
+#include "templates/render/host_code.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

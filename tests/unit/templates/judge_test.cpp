@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Kiln authors
 // SPDX-License-Identifier: Apache-2.0
 // What a verdict depends on, and what it does not.
-#include "templates/judge.hpp"
+#include "templates/operation/judge.hpp"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "templates/operation.hpp"
+#include "templates/operation/operation.hpp"
 #include "tests/unit/templates/softmax_operation.hpp"
 
 namespace kiln {

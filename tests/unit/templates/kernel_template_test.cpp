@@ -7,8 +7,8 @@
 
 #include <string>
 
-#include "templates/gemm_problem.hpp"
-#include "templates/launch_evaluator.hpp"
+#include "templates/launch/launch_evaluator.hpp"
+#include "templates/operation/gemm_problem.hpp"
 #include "tests/unit/templates/expect_error.hpp"
 #include "tests/unit/templates/tiny_template.hpp"
 

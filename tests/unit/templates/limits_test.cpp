@@ -13,9 +13,9 @@
 #include <string>
 
 #include "templates/catalog.hpp"
-#include "templates/front_matter.hpp"
-#include "templates/header_inliner.hpp"
-#include "templates/space_diagram.hpp"
+#include "templates/front_matter/front_matter.hpp"
+#include "templates/render/header_inliner.hpp"
+#include "templates/space/space_diagram.hpp"
 #include "tests/unit/templates/expect_error.hpp"
 #include "tests/unit/templates/softmax_operation.hpp"
 #include "tests/unit/templates/space_builder.hpp"

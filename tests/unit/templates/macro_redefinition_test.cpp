@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Kiln authors
 // SPDX-License-Identifier: Apache-2.0
-#include "templates/macro_redefinition.hpp"
+#include "templates/check/macro_redefinition.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Kiln authors
 // SPDX-License-Identifier: Apache-2.0
-#include "templates/misspelt_tunable.hpp"
+#include "templates/check/misspelt_tunable.hpp"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>

@@ -8,8 +8,8 @@
 #include <string>
 
 #include "kiln/error.hpp"
-#include "templates/gemm_problem.hpp"
-#include "templates/operation.hpp"
+#include "templates/operation/gemm_problem.hpp"
+#include "templates/operation/operation.hpp"
 #include "templates/template_names.hpp"
 #include "tests/unit/templates/expect_error.hpp"
 #include "tests/unit/templates/softmax_operation.hpp"

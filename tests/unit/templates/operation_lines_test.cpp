@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Kiln authors
 // SPDX-License-Identifier: Apache-2.0
 // What an operation declares beside sizes, types and operands.
-#include "templates/operation_lines.hpp"
+#include "templates/operation/operation_lines.hpp"
 
 #include <gmock/gmock.h>
 #include <rapidcheck/gtest.h>

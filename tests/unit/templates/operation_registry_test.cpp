@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "kiln/error.hpp"
-#include "templates/operation.hpp"
+#include "templates/operation/operation.hpp"
 #include "tests/unit/templates/expect_error.hpp"
 #include "tests/unit/templates/softmax_operation.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Kiln authors
 // SPDX-License-Identifier: Apache-2.0
-#include "templates/operation.hpp"
+#include "templates/operation/operation.hpp"
 
 #include <gmock/gmock.h>
 #include <rapidcheck/gtest.h>
@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "kiln/error.hpp"
-#include "templates/gemm_problem.hpp"
+#include "templates/operation/gemm_problem.hpp"
 #include "tests/unit/templates/expect_error.hpp"
 #include "tests/unit/templates/row_operation.hpp"
 

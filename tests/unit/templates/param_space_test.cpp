@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Kiln authors
 // SPDX-License-Identifier: Apache-2.0
-#include "templates/param_space.hpp"
+#include "templates/space/param_space.hpp"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>

@@ -9,12 +9,12 @@
 #include <cstring>
 #include <string>
 
-#include "templates/allow_line.hpp"
-#include "templates/compile_diagnosis.hpp"
-#include "templates/constant_line.hpp"
-#include "templates/gemm_problem.hpp"
-#include "templates/kernel_name.hpp"
-#include "templates/renderer.hpp"
+#include "templates/check/compile_diagnosis.hpp"
+#include "templates/front_matter/allow_line.hpp"
+#include "templates/front_matter/constant_line.hpp"
+#include "templates/operation/gemm_problem.hpp"
+#include "templates/render/kernel_name.hpp"
+#include "templates/render/renderer.hpp"
 #include "tests/unit/templates/expect_error.hpp"
 #include "tests/unit/templates/row_operation.hpp"
 #include "tests/unit/templates/tiny_template.hpp"

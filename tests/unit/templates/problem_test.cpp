@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: 2026 The Kiln authors
 // SPDX-License-Identifier: Apache-2.0
-#include "templates/problem.hpp"
+#include "templates/operation/problem.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-#include "templates/gemm_problem.hpp"
-#include "templates/operation.hpp"
+#include "templates/operation/gemm_problem.hpp"
+#include "templates/operation/operation.hpp"
 #include "tests/unit/templates/expect_error.hpp"
 
 namespace kiln {

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Kiln authors
 // SPDX-License-Identifier: Apache-2.0
-#include "templates/renderer.hpp"
+#include "templates/render/renderer.hpp"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -10,7 +10,7 @@
 #include <thread>
 
 #include "templates/digest.hpp"
-#include "templates/gemm_problem.hpp"
+#include "templates/operation/gemm_problem.hpp"
 #include "tests/unit/templates/expect_error.hpp"
 #include "tests/unit/templates/tiny_template.hpp"
 

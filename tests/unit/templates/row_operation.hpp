@@ -5,8 +5,8 @@
 #include <string>
 #include <string_view>
 
-#include "templates/operation.hpp"
-#include "templates/problem.hpp"
+#include "templates/operation/operation.hpp"
+#include "templates/operation/problem.hpp"
 
 namespace kiln::test {
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Kiln authors
 // SPDX-License-Identifier: Apache-2.0
 // Values of scalars, and how they are written and read.
-#include "templates/scalar_text.hpp"
+#include "templates/operation/scalar_text.hpp"
 
 #include <gmock/gmock.h>
 #include <rapidcheck/gtest.h>

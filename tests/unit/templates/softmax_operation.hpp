@@ -4,8 +4,8 @@
 
 #include <string>
 
-#include "templates/operation.hpp"
-#include "templates/problem.hpp"
+#include "templates/operation/operation.hpp"
+#include "templates/operation/problem.hpp"
 
 namespace kiln::test {
 

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "templates/param_space.hpp"
+#include "templates/space/param_space.hpp"
 
 namespace kiln::test {
 

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Kiln authors
 // SPDX-License-Identifier: Apache-2.0
-#include "templates/space_repair.hpp"
+#include "templates/space/space_repair.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

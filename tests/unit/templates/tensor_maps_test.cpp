@@ -1,14 +1,14 @@
 // SPDX-FileCopyrightText: 2026 The Kiln authors
 // SPDX-License-Identifier: Apache-2.0
-#include "templates/tensor_maps.hpp"
+#include "templates/launch/tensor_maps.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
 
-#include "templates/gemm_problem.hpp"
 #include "templates/kernels/common/gemm_args.cuh"
+#include "templates/operation/gemm_problem.hpp"
 #include "tests/unit/templates/expect_error.hpp"
 #include "tests/unit/templates/tiny_template.hpp"
 

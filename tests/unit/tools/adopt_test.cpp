@@ -16,8 +16,8 @@
 #include <vector>
 
 #include "templates/catalog.hpp"
-#include "templates/operation.hpp"
-#include "templates/renderer.hpp"
+#include "templates/operation/operation.hpp"
+#include "templates/render/renderer.hpp"
 #include "tests/unit/templates/expect_error.hpp"
 #include "tests/unit/templates/tiny_template.hpp"
 #include "tests/unit/tools/adopt_samples.hpp"

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "runtime/model/device_profile.hpp"
-#include "templates/gemm_problem.hpp"
+#include "templates/operation/gemm_problem.hpp"
 #include "tests/support/toy_templates.hpp"
 
 namespace kiln::tools {

@@ -7,8 +7,8 @@
 
 #include <memory>
 
-#include "cache/cubin_store.hpp"
-#include "runtime/compiler.hpp"
+#include "cache/files/cubin_store.hpp"
+#include "runtime/compile/compiler.hpp"
 #include "tests/support/built_in_config.hpp"
 #include "tests/support/fake_compiler.hpp"
 #include "tests/support/scripted_evaluator.hpp"

@@ -6,7 +6,7 @@
 
 #include <cmath>
 
-#include "templates/problem.hpp"
+#include "templates/operation/problem.hpp"
 #include "tests/support/host_element.hpp"
 
 namespace kiln::tools {

@@ -8,7 +8,7 @@
 #include <CLI/CLI.hpp>
 
 #include "kiln/error.hpp"
-#include "templates/problem.hpp"
+#include "templates/operation/problem.hpp"
 #include "tools/gemm/flags.hpp"
 #include "tools/output/how_to_use.hpp"
 

@@ -9,7 +9,7 @@
 #include <iterator>
 
 #include "kiln/error.hpp"
-#include "templates/operation.hpp"
+#include "templates/operation/operation.hpp"
 #include "tests/unit/tools/rows_operation.hpp"
 #include "tools/program.hpp"
 #include "tools/reference/shell_words.hpp"

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "templates/operation.hpp"
+#include "templates/operation/operation.hpp"
 
 namespace kiln::tools {
 

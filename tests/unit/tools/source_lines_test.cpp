@@ -5,8 +5,8 @@
 #include <gtest/gtest.h>
 
 #include "templates/catalog.hpp"
-#include "templates/gemm_problem.hpp"
-#include "templates/renderer.hpp"
+#include "templates/operation/gemm_problem.hpp"
+#include "templates/render/renderer.hpp"
 
 namespace kiln::tools {
 namespace {

@@ -7,7 +7,7 @@
 
 #include <string>
 
-#include "templates/gemm_problem.hpp"
+#include "templates/operation/gemm_problem.hpp"
 
 namespace kiln::tools {
 namespace {

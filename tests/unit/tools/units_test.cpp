@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "kiln/gemm.hpp"
-#include "templates/gemm_problem.hpp"
+#include "templates/operation/gemm_problem.hpp"
 
 namespace kiln::tools {
 namespace {

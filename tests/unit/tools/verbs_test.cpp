@@ -14,7 +14,7 @@
 #include <regex>
 #include <set>
 
-#include "templates/problem_flag.hpp"
+#include "templates/operation/problem_flag.hpp"
 #include "tools/command_line/exit_code.hpp"
 #include "tools/command_line/operation_flags.hpp"
 #include "tools/command_line/value_kinds.hpp"

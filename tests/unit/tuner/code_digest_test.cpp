@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/register_note.hpp"
+#include "runtime/compile/register_note.hpp"
 #include "tuner/compile/ptx_digest.hpp"
 
 namespace kiln {

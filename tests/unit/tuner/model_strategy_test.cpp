@@ -14,7 +14,7 @@
 
 #include "kiln/error.hpp"
 #include "runtime/model/static_model.hpp"
-#include "templates/gemm_problem.hpp"
+#include "templates/operation/gemm_problem.hpp"
 #include "tests/support/toy_templates.hpp"
 
 namespace kiln::testing {

@@ -15,7 +15,7 @@
 #include <thread>
 
 #include "templates/kernels/common/gemm_args.cuh"
-#include "templates/renderer.hpp"
+#include "templates/render/renderer.hpp"
 #include "tests/support/host_kernels.hpp"
 #include "tuner/gemm/case.hpp"
 

@@ -8,7 +8,7 @@
 #include <memory>
 
 #include "kiln/error.hpp"
-#include "templates/argument_list.hpp"
+#include "templates/front_matter/argument_list.hpp"
 #include "tests/support/fake_compiler.hpp"
 #include "tests/support/typed_kernel.hpp"
 #include "tuner/session/session.hpp"

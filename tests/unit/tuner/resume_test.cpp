@@ -10,8 +10,8 @@
 #include <set>
 
 #include "kiln/error.hpp"
-#include "templates/gemm_problem.hpp"
-#include "templates/judge.hpp"
+#include "templates/operation/gemm_problem.hpp"
+#include "templates/operation/judge.hpp"
 #include "tests/unit/tuner/session_fixture.hpp"
 
 namespace kiln::testing {

@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "kiln/error.hpp"
-#include "templates/gemm_problem.hpp"
+#include "templates/operation/gemm_problem.hpp"
 #include "tests/support/toy_templates.hpp"
 
 namespace kiln::testing {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "runtime/emulated/model/performance_model.hpp"
-#include "templates/gemm_problem.hpp"
+#include "templates/operation/gemm_problem.hpp"
 #include "tests/support/toy_templates.hpp"
 
 namespace kiln::testing {

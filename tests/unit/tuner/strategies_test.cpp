@@ -10,7 +10,7 @@
 #include <set>
 
 #include "kiln/error.hpp"
-#include "templates/gemm_problem.hpp"
+#include "templates/operation/gemm_problem.hpp"
 #include "tests/support/toy_templates.hpp"
 #include "tuner/strategies/random.hpp"
 #include "tuner/strategies/strategy.hpp"

@@ -15,7 +15,7 @@
 #include <span>
 #include <string>
 
-#include "runtime/register_note.hpp"
+#include "runtime/compile/register_note.hpp"
 #include "tests/unit/emulated/ptx_runner.hpp"
 #include "tests/unit/runtime/temporary_folder.hpp"
 

@@ -9,10 +9,10 @@
 #include <string>
 #include <vector>
 
+#include "runtime/compile/register_note.hpp"
 #include "runtime/emulated/device/emulated_device.hpp"
 #include "runtime/emulated/model/performance_model.hpp"
 #include "runtime/emulated/profiles/device_profile.hpp"
-#include "runtime/register_note.hpp"
 #include "tests/unit/emulated/ptx_runner.hpp"
 
 namespace kiln::emulated {

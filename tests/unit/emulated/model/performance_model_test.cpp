@@ -9,9 +9,9 @@
 #include <span>
 #include <string>
 
+#include "runtime/compile/register_note.hpp"
 #include "runtime/emulated/decode/decoder.hpp"
 #include "runtime/emulated/device/emulated_device.hpp"
-#include "runtime/register_note.hpp"
 #include "tests/unit/emulated/ptx_runner.hpp"
 
 namespace kiln::emulated {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "templates/catalog.hpp"
-#include "templates/gemm_problem.hpp"
+#include "templates/operation/gemm_problem.hpp"
 #include "tests/support/toy_templates.hpp"
 
 namespace kiln::testing {

@@ -6,7 +6,7 @@
 
 #include "runtime/model/static_model.hpp"
 #include "templates/catalog.hpp"
-#include "templates/gemm_problem.hpp"
+#include "templates/operation/gemm_problem.hpp"
 #include "tests/support/built_in_config.hpp"
 #include "tests/support/toy_templates.hpp"
 

@@ -1,0 +1,43 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cache/lookup/contender.hpp"
+#include "cache/records.hpp"
+
+namespace kiln {
+
+/// What look-ups and lists need to know of the trials of one problem on one device, so that they
+/// read one row instead of all trials. It is derived from the trials, and stored with every change
+/// of them.
+struct Shortlist {
+  std::uint64_t trials = 0;
+  std::uint64_t ok = 0;                          ///< trials whose outcome is ok
+  Provenance provenance = Provenance::compiled;  ///< the strongest of any trial
+  std::vector<Contender> contenders;             ///< shortlist_of() all; in the order of better()
+  friend bool operator==(const Shortlist&, const Shortlist&) = default;
+};
+
+/// The shortlist of these trials of one problem and device.
+[[nodiscard]] Shortlist shortlist_of(const std::vector<Trial>& trials);
+
+/// A JSON array with an array for each contender, for the column that holds them, and back. Throws
+/// Error(usage) for anything else.
+[[nodiscard]] std::string contenders_text(const std::vector<Contender>& contenders);
+[[nodiscard]] std::vector<Contender> parse_contenders(std::string_view text);
+
+/// How many problems of one kind there are on one device, and a mark of their identity: a look-up
+/// that goes through them sees whether one is missing.
+struct Family {
+  std::int64_t problems = 0;
+  std::uint64_t mark = 0;  ///< XOR over the first 64 bits of the digest of each one's sizes
+  void add(std::string_view sizes);
+  friend bool operator==(const Family&, const Family&) = default;
+};
+
+}  // namespace kiln

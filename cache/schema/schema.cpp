@@ -1,0 +1,182 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#include "cache/schema/schema.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+
+#include "cache/schema/schema_text.hpp"
+#include "templates/catalog.hpp"
+#include "templates/operation/operation.hpp"
+#include "templates/operation/problem.hpp"
+#include "templates/printable.hpp"
+
+namespace kiln {
+
+/// The .sql files of this folder, compiled in.
+[[nodiscard]] const FileSet& schema_files();
+
+namespace {
+
+const std::string& sql_of(std::string_view file) {
+  return schema_files().find(file)->second;
+}
+
+int version_of(const sqlite::Connection& connection) {
+  return static_cast<int>(connection.integer("PRAGMA user_version"));
+}
+
+void fill_flops(sqlite::Connection& connection) {
+  sqlite::Statement rows = connection.prepare("SELECT problem_id, kind, sizes FROM problems");
+  sqlite::Statement update =
+      connection.prepare("UPDATE problems SET flops = ? WHERE problem_id = ?");
+  while (rows.step()) {
+    update.bind(flops_of(rows.text(1), rows.text(2)), rows.integer(0)).run();
+  }
+}
+
+/// What leads to a schema from the one before it. The fourth and the eighth differ from the
+/// one before by views.
+struct Migration {
+  int to = 0;
+  const char* file = nullptr;
+};
+constexpr std::array kMigrations{
+    Migration{2, "migrate_1_to_2.sql"}, Migration{3, "migrate_2_to_3.sql"},
+    Migration{5, "migrate_4_to_5.sql"}, Migration{5, "shortlists.sql"},
+    Migration{6, "migrate_5_to_6.sql"}, Migration{7, "migrate_6_to_7.sql"},
+    Migration{9, "migrate_8_to_9.sql"}};
+
+void migrate_tables(sqlite::Connection& connection, int from, int to) {
+  for (const Migration& migration : kMigrations) {
+    if (migration.to <= from || migration.to > to) continue;
+    connection.execute(sql_of(migration.file));
+    if (migration.to == 2) fill_flops(connection);
+  }
+}
+
+const SchemaText& present_schema() {
+  static const SchemaText schema = SchemaText::of(empty_database(kSchemaVersion));
+  return schema;
+}
+
+SchemaText own_schema(int version) {
+  return version == kSchemaVersion ? present_schema() : SchemaText::of(empty_database(version));
+}
+
+std::vector<std::string> foreign_parts(const sqlite::Connection& connection, int version) {
+  return SchemaText::of(connection).differences_from(own_schema(version));
+}
+
+std::string some_of(const std::vector<std::string>& faults) {
+  constexpr std::size_t kMost = 3;
+  if (faults.size() <= kMost) return fmt::format("{}", fmt::join(faults, ", "));
+  return fmt::format("{} and {} more", fmt::join(faults.begin(), faults.begin() + kMost, ", "),
+                     faults.size() - kMost);
+}
+
+[[noreturn]] void refuse_schema(const std::string& path, const std::vector<std::string>& faults,
+                                const std::string& rescue) {
+  throw Error(ErrorKind::database,
+              fmt::format("database {} has a schema that is not Kiln's: {}. Next: {}undo the "
+                          "change (`sqlite3 {} .schema` shows it), or move the file away: Kiln "
+                          "makes a new one.",
+                          path, some_of(faults), rescue, shell_word(path)));
+}
+
+/// Whether its trials and sessions can be read by columns that are Kiln's.
+bool is_readable(const sqlite::Connection& connection, int version) {
+  return SchemaText::of(connection).stores_columns_of(own_schema(version), kRowTables);
+}
+
+}  // namespace
+
+std::optional<double> flops_of(const std::string& kind, const std::string& sizes) {
+  try {
+    const Problem problem = Problem::parse(kind + " | " + sizes);
+    const Operation* operation = find_operation(problem.operation);
+    if (operation == nullptr) return std::nullopt;
+    return operation->flops(problem);
+  } catch (const Error&) {
+    return std::nullopt;  // a damaged row, or an operation with rules this version does not know
+  }
+}
+
+void create_schema(sqlite::Connection& connection) {
+  sqlite::Transaction transaction(connection);
+  connection.execute(sql_of("schema.sql"));
+  connection.execute(sql_of("shortlists.sql"));
+  connection.execute(sql_of("views.sql"));
+  connection.execute(fmt::format("PRAGMA application_id = {}; PRAGMA user_version = {}",
+                                 kTuningApplicationId, kSchemaVersion));
+  transaction.commit();
+}
+
+sqlite::Connection empty_database(int version) {
+  sqlite::Connection empty = sqlite::Connection::in_memory();
+  if (version == kSchemaVersion) {
+    create_schema(empty);
+  } else {
+    empty.execute(sql_of("schema_1.sql"));
+    migrate_tables(empty, 1, version);
+    empty.execute(fmt::format("PRAGMA user_version = {}", version));
+  }
+  return empty;
+}
+
+int require_known_schema(const sqlite::Connection& connection) {
+  // The first read: this is where SQLite notices a file that is none of its own.
+  const std::int64_t application = connection.integer("PRAGMA application_id");
+  const int version = version_of(connection);
+  if (application != kTuningApplicationId || version < 1) {
+    throw Error(ErrorKind::database,
+                fmt::format("database {} belongs to another application (application id {:#x}, "
+                            "Kiln's is {:#x}). Next: name another file with --db or KILN_DB.",
+                            connection.path(), application, kTuningApplicationId));
+  }
+  if (version > kSchemaVersion) {
+    throw Error(ErrorKind::database,
+                fmt::format("database {} has schema {}, made by a newer Kiln; this one knows up to "
+                            "schema {}. Next: update Kiln, or name another file with --db or "
+                            "KILN_DB. The file is left as it is.",
+                            connection.path(), version, kSchemaVersion));
+  }
+  return version;
+}
+
+void require_own_schema(const sqlite::Connection& connection, int version) {
+  const std::vector<std::string> faults = foreign_parts(connection, version);
+  if (faults.empty()) return;
+  const bool readable = is_readable(connection, version);
+  refuse_schema(connection.path(), faults,
+                readable ? fmt::format("`kiln merge NEW.db {}` copies its intact rows to a new "
+                                       "database; or ",
+                                       shell_word(connection.path()))
+                         : "");
+}
+
+std::string foreign_schema(const sqlite::Connection& connection, int version) {
+  const std::vector<std::string> faults = foreign_parts(connection, version);
+  if (!faults.empty() && !is_readable(connection, version)) {
+    refuse_schema(connection.path(), faults, "");
+  }
+  return some_of(faults);
+}
+
+std::vector<std::string> altered_views(const sqlite::Connection& connection) {
+  return SchemaText::of(connection).altered_views(present_schema());
+}
+
+void migrate(sqlite::Connection& connection) {
+  sqlite::Transaction transaction(connection);
+  // Checked again under the lock: two processes may have opened the same old file.
+  const int version = version_of(connection);
+  if (version == kSchemaVersion) return;
+  migrate_tables(connection, version, kSchemaVersion);
+  connection.execute(sql_of("views.sql"));
+  connection.execute(fmt::format("PRAGMA user_version = {}", kSchemaVersion));
+  transaction.commit();
+}
+
+}  // namespace kiln

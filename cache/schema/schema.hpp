@@ -1,0 +1,47 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cache/store/sqlite.hpp"
+
+namespace kiln {
+
+inline constexpr int kSchemaVersion = 9;
+inline constexpr std::int64_t kTuningApplicationId = 0x4b494c4e;  ///< "KILN"
+
+/// The tables that hold trials and sessions, each after those that it refers to. The first column
+/// of each is its INTEGER PRIMARY KEY.
+inline constexpr std::array<std::string_view, 6> kRowTables{"problems",     "devices",  "templates",
+                                                            "environments", "sessions", "trials"};
+
+/// Floating-point operations of a problem, if its operation is known.
+[[nodiscard]] std::optional<double> flops_of(const std::string& kind, const std::string& sizes);
+
+/// Fills a fresh file. One transaction.
+void create_schema(sqlite::Connection& connection);
+/// A tuning database in memory without rows, as Kiln makes it for this version (or migrates it to).
+[[nodiscard]] sqlite::Connection empty_database(int version);
+/// Throws Error(database) unless the file is a tuning database of this schema or an older one.
+/// Returns its version.
+[[nodiscard]] int require_known_schema(const sqlite::Connection& connection);
+/// Throws Error(database) unless tables, indexes and triggers are, to the letter, those that Kiln
+/// creates for this version (or migrated): what a generated column computes and what an index
+/// leaves out decides answers, and takes as long as its author likes.
+void require_own_schema(const sqlite::Connection& connection, int version);
+/// For reading the rows of such a file nevertheless, column by column: what is foreign in it, in
+/// words, "" if nothing is. Throws like require_own_schema() if a column of kRowTables that
+/// Kiln stores, and so would be read, is missing or different.
+[[nodiscard]] std::string foreign_schema(const sqlite::Connection& connection, int version);
+/// Views for people that differ from Kiln's, one line each.
+[[nodiscard]] std::vector<std::string> altered_views(const sqlite::Connection& connection);
+/// Brings an older schema up to date, in one transaction. Harmless if another process just did.
+void migrate(sqlite::Connection& connection);
+
+}  // namespace kiln

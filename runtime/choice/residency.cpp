@@ -1,0 +1,20 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/choice/residency.hpp"
+
+#include <fmt/format.h>
+
+namespace kiln {
+
+DeviceStatus residency_status(const LaunchGeometry& geometry, std::uint64_t fit) {
+  const std::uint64_t blocks = count_of(geometry.grid);
+  if (!geometry.cooperative || blocks <= fit) return {};
+  return {DeviceStatus::Code::out_of_resources,
+          fmt::format("a cooperative launch needs room for all of its {} blocks of {} threads at "
+                      "once, and {} fit on this device. Next: make the grid no larger, in "
+                      "multiples of device.sm_count, and let its blocks do more in a loop",
+                      blocks, count_of(geometry.block), fit),
+          false};
+}
+
+}  // namespace kiln

@@ -1,0 +1,57 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/process/fork_guard.hpp"
+
+#include <pthread.h>
+
+#include "kiln/error.hpp"
+
+namespace kiln::detail {
+
+std::atomic<std::uint32_t> fork_count{0};
+
+namespace {
+
+std::atomic<int> threads_at_work{0};
+thread_local int depth_of_this_thread = 0;
+std::atomic<bool> torn{false};
+
+/// Runs in the child, whose only thread is the copy of the one that forked.
+void on_fork() {
+  fork_count.fetch_add(1);
+  if (threads_at_work > 0) torn = true;
+  threads_at_work = depth_of_this_thread;
+}
+
+/// As soon as the library is loaded: no call could be early enough for all threads.
+[[maybe_unused]] const int kRegistered = ::pthread_atfork(nullptr, nullptr, on_fork);
+
+}  // namespace
+
+void refuse_parents_object() {
+  throw Error(
+      ErrorKind::usage,
+      "this Library, or an object obtained from it, belongs to the parent process: fork() copies "
+      "neither its threads nor its device. Next: open a Library in the child, or start the "
+      "child with posix_spawn() or exec()");
+}
+
+void require_whole_process() {
+  if (!torn) return;
+  throw Error(ErrorKind::usage,
+              "this process was forked while another thread was opening a Library, closing one or "
+              "getting a new kernel, so locks may be held in it for ever. Next: fork before, or "
+              "start the child with posix_spawn() or exec()");
+}
+
+LibraryWork::LibraryWork() noexcept {
+  ++threads_at_work;
+  ++depth_of_this_thread;
+}
+
+LibraryWork::~LibraryWork() {
+  --depth_of_this_thread;
+  --threads_at_work;
+}
+
+}  // namespace kiln::detail

@@ -1,0 +1,19 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#include "templates/check/cooperative_check.hpp"
+
+#include <optional>
+
+namespace kiln {
+
+void refuse_cooperative_overlap(const FrontMatterLine& line, const LaunchSpec& launch) {
+  const auto is_always = [](const std::optional<Expression>& part) {
+    return part && part->names_used().empty() && part->evaluate({}).value_or(0) != 0;
+  };
+  if (!is_always(launch.cooperative) || !is_always(launch.overlap)) return;
+  line.fail_at_key(
+      "a cooperative launch cannot overlap with the one before it, since all its blocks need the "
+      "device at once; leave \"overlap\" out");
+}
+
+}  // namespace kiln

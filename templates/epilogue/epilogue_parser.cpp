@@ -1,0 +1,369 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+// Recursive descent from text to the tree of an EpilogueExpression.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+
+#include "kiln/error.hpp"
+#include "templates/epilogue/epilogue.hpp"
+#include "templates/nearest_name.hpp"
+#include "templates/source_error.hpp"
+
+namespace kiln {
+namespace {
+
+struct Function {
+  std::string_view name;
+  std::size_t arguments;
+};
+constexpr std::array<Function, 15> kFunctions{{{"relu", 1},
+                                               {"gelu", 1},
+                                               {"gelu_tanh", 1},
+                                               {"silu", 1},
+                                               {"sigmoid", 1},
+                                               {"tanh", 1},
+                                               {"exp", 1},
+                                               {"log", 1},
+                                               {"sqrt", 1},
+                                               {"rsqrt", 1},
+                                               {"abs", 1},
+                                               {"min", 2},
+                                               {"max", 2},
+                                               {"clamp", 3},
+                                               {"amax", 2}}};
+constexpr std::array<std::string_view, 4> kNames{"acc", "alpha", "beta", "c"};
+constexpr std::string_view kSpace = " \t\n";
+/// Bounds the recursion, and what is kept for ever.
+constexpr int kMaxNesting = 50;
+constexpr std::size_t kMaxLength = 1000;
+constexpr std::size_t kMaxName = 32;
+
+const Function* find_function(std::string_view name) {
+  const auto* const found = std::find_if(kFunctions.begin(), kFunctions.end(),
+                                         [&](const Function& f) { return f.name == name; });
+  return found == kFunctions.end() ? nullptr : found;
+}
+
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+bool is_letter(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
+
+}  // namespace
+
+class EpilogueParser {
+ public:
+  explicit EpilogueParser(std::string_view text) : text_(text) {}
+
+  EpilogueExpression run() {
+    if (text_.size() > kMaxLength) {
+      throw Error(ErrorKind::usage, fmt::format("epilogue: {} characters, at most {} are read",
+                                                text_.size(), kMaxLength));
+    }
+    skip_space();
+    if (at_ == text_.size()) fail(at_, "an expression is missing here");
+    conditional();
+    refuse_value_behind_value("an operator");
+    if (at_ != text_.size()) fail(at_, "an operator or the end is expected here");
+    return std::move(result_);
+  }
+
+ private:
+  using Node = EpilogueExpression::Node;
+  using Kind = Node::Kind;
+
+  [[noreturn]] void fail(std::size_t offset, std::string_view message) const {
+    std::string shown(text_);
+    for (char& c : shown) {
+      if (static_cast<unsigned char>(c) < 0x20 || static_cast<unsigned char>(c) >= 0x7f) c = ' ';
+    }
+    throw Error(ErrorKind::usage, fmt::format("epilogue: column {}: {}\n  {}\n  {}^", offset + 1,
+                                              message, shown, std::string(offset, ' ')));
+  }
+
+  void skip_space() { at_ = std::min(text_.find_first_not_of(kSpace, at_), text_.size()); }
+  [[nodiscard]] char peek() const { return at_ < text_.size() ? text_[at_] : '\0'; }
+  bool accept(std::string_view symbol) {
+    if (!text_.substr(at_).starts_with(symbol)) return false;
+    at_ += symbol.size();
+    skip_space();
+    return true;
+  }
+  void refuse_value_behind_value(std::string_view missing) const {
+    if (const std::string why = why_missing(missing, text_, at_); !why.empty()) fail(at_, why);
+  }
+  void expect(std::string_view symbol, std::string_view what) {
+    if (!accept(symbol)) fail(at_, fmt::format("'{}' is expected here, {}", symbol, what));
+  }
+
+  int add(Node node) {
+    result_.nodes_.push_back(std::move(node));
+    return static_cast<int>(result_.nodes_.size()) - 1;
+  }
+  int add(Kind kind, std::string_view word, std::vector<int> arguments) {
+    Node node;
+    node.kind = kind;
+    node.word = word;
+    node.arguments = std::move(arguments);
+    return add(std::move(node));
+  }
+
+  class Nested {
+   public:
+    explicit Nested(EpilogueParser& parser) : parser_(parser) {
+      if (++parser_.nesting_ > kMaxNesting) {
+        parser_.fail(parser_.at_, "the expression nests too deeply");
+      }
+    }
+    ~Nested() { --parser_.nesting_; }
+    Nested(const Nested&) = delete;
+    Nested& operator=(const Nested&) = delete;
+
+   private:
+    EpilogueParser& parser_;
+  };
+
+  /// sum, or sum < sum ? conditional : conditional.
+  int conditional() {
+    const Nested nested(*this);
+    const int left = sum();
+    const std::size_t place = at_;
+    for (const std::string_view symbol : {"<=", ">=", "<", ">"}) {
+      if (!accept(symbol)) continue;
+      const int right = sum();
+      if (!accept("?")) {
+        fail(place, fmt::format("'{}' only chooses: write x {} y ? a : b", symbol, symbol));
+      }
+      const int then = conditional();
+      expect(":", "between the two choices");
+      const int otherwise = conditional();
+      return add(Kind::select, symbol, {left, right, then, otherwise});
+    }
+    return left;
+  }
+
+  int sum() {
+    int left = product();
+    for (;;) {
+      const std::string_view symbol = peek() == '+' ? "+" : "-";
+      if (!accept(symbol)) return left;
+      const int right = product();
+      left = add(Kind::infix, symbol, {left, right});
+    }
+  }
+
+  int product() {
+    int left = factor();
+    for (;;) {
+      const std::string_view symbol = peek() == '*' ? "*" : "/";
+      if (!accept(symbol)) return left;
+      const int right = factor();
+      left = add(Kind::infix, symbol, {left, right});
+    }
+  }
+
+  int factor() {
+    const Nested nested(*this);
+    if (accept("-")) {
+      const int of = factor();
+      return add(Kind::negate, "-", {of});
+    }
+    if (accept("(")) {
+      const int inner = conditional();
+      refuse_value_behind_value("an operator");
+      expect(")", "to close the parenthesis");
+      return inner;
+    }
+    if (is_digit(peek()) || peek() == '.') return number();
+    if (is_letter(peek())) return word();
+    fail(at_, at_ == text_.size() ? "a number, a name or '(' is missing at the end"
+                                  : "a number, a name or '(' is expected here");
+  }
+
+  int number() {
+    double value = 0.0;
+    const char* const first = text_.data() + at_;
+    const auto [end, status] = std::from_chars(first, text_.data() + text_.size(), value);
+    if (status != std::errc{} || !std::isfinite(value)) fail(at_, "not a finite number");
+    at_ += static_cast<std::size_t>(end - first);
+    if (is_letter(peek())) fail(at_, "a number ends here; '*' multiplies");
+    skip_space();
+    Node node;
+    node.number = value;
+    return add(std::move(node));
+  }
+
+  std::string_view identifier() {
+    const std::size_t begin = at_;
+    while (is_letter(peek()) || is_digit(peek())) ++at_;
+    const auto name = text_.substr(begin, at_ - begin);
+    skip_space();
+    return name;
+  }
+
+  int word() {
+    const std::size_t begin = at_;
+    const auto name = identifier();
+    if (peek() == '(') return call(name, begin);
+    if (peek() == '[' || peek() == ':') {
+      // In x < y ? a : b the colon follows a name as well; a type and '[' make it an operand.
+      const bool known = std::find(kNames.begin(), kNames.end(), name) != kNames.end();
+      if (peek() == '[' || (!known && names_type())) return operand(name, begin);
+    }
+    if (std::find(kNames.begin(), kNames.end(), name) != kNames.end()) {
+      return add(Kind::name, name, {});
+    }
+    if (find_function(name) != nullptr) {
+      fail(at_, fmt::format("'(' is expected here, {} is a function", name));
+    }
+    const std::vector<std::string> known(kNames.begin(), kNames.end());
+    fail(begin, fmt::format("unknown name \"{}\"{}; operands say what they have an element for: "
+                            "{}[n], {}[m], {}[m,n] or {}[]",
+                            name, did_you_mean(name, known), name, name, name, name));
+  }
+
+  /// Whether what follows is ':', a word and '['.
+  [[nodiscard]] bool names_type() const {
+    auto after = text_.find_first_not_of(kSpace, at_ + 1);
+    if (after == std::string_view::npos || !is_letter(text_[after])) return false;
+    while (after < text_.size() && (is_letter(text_[after]) || is_digit(text_[after]))) ++after;
+    after = text_.find_first_not_of(kSpace, after);
+    return after != std::string_view::npos && text_[after] == '[';
+  }
+
+  int call(std::string_view name, std::size_t begin) {
+    const Function* const function = find_function(name);
+    if (function == nullptr) {
+      std::vector<std::string> known;
+      for (const auto& one : kFunctions) known.emplace_back(one.name);
+      fail(begin, fmt::format("unknown function \"{}\"{}", name, did_you_mean(name, known)));
+    }
+    expect("(", "before the arguments");
+    if (name == "amax") return amax();
+    std::vector<int> arguments;
+    do {
+      arguments.push_back(conditional());
+    } while (accept(","));
+    refuse_value_behind_value("a comma or an operator");
+    if (arguments.size() != function->arguments) {
+      fail(begin, fmt::format("{} takes {} argument{}, not {}", name, function->arguments,
+                              function->arguments == 1 ? "" : "s", arguments.size()));
+    }
+    expect(")", "after the arguments");
+    return add(Kind::call, name, std::move(arguments));
+  }
+
+  /// amax(value, operand), from the value on.
+  int amax() {
+    Node node;
+    node.kind = Kind::amax;
+    node.arguments = {conditional()};
+    refuse_value_behind_value("a comma or an operator");
+    expect(",", "before what amax records the largest value in");
+    const std::size_t begin = at_;
+    const auto name = is_letter(peek()) ? identifier() : std::string_view{};
+    if (peek() != '[' && peek() != ':') {
+      fail(begin, "amax records in an operand: name[], name[m] or name[n] is expected here");
+    }
+    EpilogueSlot found = slot(name, begin);
+    found.recorded = true;
+    if (found.extent == OperandExtent::both) {
+      fail(begin, "amax records one number, or one for each row [m] or column [n], no matrix");
+    }
+    if (found.type && *found.type != DType::f32 && *found.type != DType::f64) {
+      fail(begin, fmt::format("amax records f32 (f64 where the accumulator is), not {}",
+                              to_string(*found.type)));
+    }
+    expect(")", "after the arguments");
+    node.operand = place_of(found, begin);
+    return add(std::move(node));
+  }
+
+  int operand(std::string_view name, std::size_t begin) {
+    Node node;
+    node.kind = Kind::operand;
+    node.operand = place_of(slot(name, begin), begin);
+    return add(std::move(node));
+  }
+
+  /// What follows the name of an operand.
+  EpilogueSlot slot(std::string_view name, std::size_t begin) {
+    const bool taken = std::find(kNames.begin(), kNames.end(), name) != kNames.end() ||
+                       find_function(name) != nullptr || name == "m" || name == "n";
+    if (taken) fail(begin, fmt::format("\"{}\" has a meaning already; choose another name", name));
+    if (name.size() > kMaxName) {
+      fail(begin, fmt::format("a name of more than {} characters", kMaxName));
+    }
+    EpilogueSlot found;
+    found.name = name;
+    if (accept(":")) {
+      const std::size_t place = at_;
+      const auto type = identifier();
+      found.type = parse_dtype(type);
+      const bool is_known = found.type && is_product_type(*found.type);
+      if (!is_known || *found.type == DType::tf32 || packed_values(*found.type) > 1) {
+        const std::vector<std::string> known(kDTypeNames.begin(), kDTypeNames.end());
+        fail(place,
+             fmt::format("\"{}\" is not a type of elements{}", type, did_you_mean(type, known)));
+      }
+    }
+    expect("[", "before what the operand has an element for");
+    found.extent = extent();
+    return found;
+  }
+
+  /// The operand's number, a new one if it was not named before.
+  int place_of(EpilogueSlot found, std::size_t begin) {
+    auto& operands = result_.operands_;
+    auto place = std::find_if(operands.begin(), operands.end(),
+                              [&](const EpilogueSlot& other) { return other.name == found.name; });
+    if (place == operands.end()) {
+      if (operands.size() == static_cast<std::size_t>(kMostEpilogueOperands)) {
+        fail(begin, fmt::format("more than {} operands", kMostEpilogueOperands));
+      }
+      operands.push_back(found);
+      place = operands.end() - 1;
+    } else {
+      if (found.recorded || place->recorded) {
+        fail(begin, fmt::format("\"{}\" appears twice, but what amax records is not read, and is "
+                                "recorded once",
+                                found.name));
+      }
+      if (!found.type) found.type = place->type;
+      if (found != *place) {
+        fail(begin, fmt::format("\"{}\" appears before with another extent or type", found.name));
+      }
+    }
+    return static_cast<int>(place - operands.begin());
+  }
+
+  OperandExtent extent() {
+    if (accept("]")) return OperandExtent::one;
+    const std::size_t place = at_;
+    const auto first = identifier();
+    if (first == "n" && accept("]")) return OperandExtent::column;
+    if (first == "m" && accept("]")) return OperandExtent::row;
+    if (first == "m" && accept(",")) {
+      if (identifier() == "n" && accept("]")) return OperandExtent::both;
+    }
+    fail(place, "[n] (for each column of D), [m] (for each row), [m,n] or [] is expected here");
+  }
+
+  std::string_view text_;
+  std::size_t at_ = 0;
+  int nesting_ = 0;
+  EpilogueExpression result_;
+};
+
+EpilogueExpression EpilogueExpression::parse(std::string_view text) {
+  return EpilogueParser(text).run();
+}
+
+}  // namespace kiln

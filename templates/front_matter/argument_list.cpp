@@ -1,0 +1,524 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#include "templates/front_matter/argument_list.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <limits>
+#include <string_view>
+#include <utility>
+
+#include "templates/check/argument_check.hpp"
+#include "templates/front_matter/front_matter.hpp"
+#include "templates/nearest_name.hpp"
+#include "templates/operation/operation.hpp"
+#include "templates/source_error.hpp"
+#include "templates/text_pieces.hpp"
+
+namespace kiln {
+namespace {
+
+constexpr std::size_t kMostArgumentNesting = 8;  ///< of structs; bounds the recursion
+constexpr std::size_t kAddressBytes = 8;
+constexpr std::string_view kWorkspace = "workspace";
+constexpr std::string_view kWrong = "wrong";
+constexpr std::string_view kFirstWrong = "first_wrong";
+
+bool is_name_char(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+         c == '.';
+}
+
+class ArgumentListParser {
+ public:
+  ArgumentListParser(const FrontMatterLine& line, const Operation& operation,
+                     const NameTable& names, ArgumentsOf owner)
+      : line_(line), operation_(operation), names_(names), owner_(owner) {}
+
+  std::vector<ArgumentSpec> run() {
+    check_brackets();
+    return list({line_.text, 0}, 0);
+  }
+
+ private:
+  using Kind = ArgumentSpec::Kind;
+
+  /// So that commas can be told apart, and that a message is about the bracket and not about what
+  /// it leaves behind.
+  void check_brackets() const {
+    std::vector<std::size_t> open;
+    const std::string_view text = line_.text;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+      if (text[i] == '(' || text[i] == '{') open.push_back(i);
+      if (text[i] != ')' && text[i] != '}') continue;
+      const char opening = text[i] == ')' ? '(' : '{';
+      if (open.empty() || text[open.back()] != opening) {
+        line_.fail(i, fmt::format("this '{}' closes nothing", text[i]));
+      }
+      open.pop_back();
+    }
+    if (!open.empty()) {
+      line_.fail(open.back(), fmt::format("this '{}' is not closed", text[open.back()]));
+    }
+  }
+
+  [[nodiscard]] std::vector<ArgumentSpec> list(TextPart part, std::size_t nesting) const {
+    std::vector<ArgumentSpec> result;
+    for (const auto& [text, offset] : split_arguments(part.text)) {
+      result.push_back(item({text, part.offset + offset}, nesting));
+    }
+    return result;
+  }
+
+  [[nodiscard]] ArgumentSpec item(TextPart part, std::size_t nesting) const {
+    if (part.text.empty()) {
+      line_.fail(part.offset,
+                 "an argument is missing here: an operand, a scalar, an integer expression, "
+                 "\"workspace\" or a struct {a, b}");
+    }
+    if (part.text.front() == '{') return structure(part, nesting);
+    if (part.text.front() == '(') {
+      if (auto number = typed_number(part)) return std::move(*number);
+    }
+    const auto name = part.text.substr(
+        0, static_cast<std::size_t>(std::ranges::find_if_not(part.text, is_name_char) -
+                                    part.text.begin()));
+    if (name == kWorkspace) return workspace(part);
+    if (name == part.text) {
+      if (auto named = whole_name(part)) return std::move(*named);
+    }
+    return number(part, NumberType::s32);
+  }
+
+  [[nodiscard]] ArgumentSpec structure(TextPart part, std::size_t nesting) const {
+    if (part.text.back() != '}') {
+      const auto close = part.text.rfind('}');
+      line_.fail(part.offset + close + 1, "a comma or the end is expected after a struct");
+    }
+    if (nesting == kMostArgumentNesting) {
+      line_.fail(part.offset, "structs are nested too deeply");
+    }
+    const auto inner = part.text.substr(1, part.text.size() - 2);
+    if (trimmed(inner).empty()) {
+      line_.fail(part.offset, "a struct has members: {x, rows}");
+    }
+    ArgumentSpec spec;
+    spec.kind = Kind::structure;
+    spec.members = list({inner, part.offset + 1}, nesting + 1);
+    return spec;
+  }
+
+  /// `(float) cols`; nothing if the parenthesis is part of an expression.
+  [[nodiscard]] std::optional<ArgumentSpec> typed_number(TextPart part) const {
+    const auto close = part.text.find(')');
+    const auto inside = part.text.substr(1, close - 1);
+    std::string spelling;
+    for (const auto& word : split_words(inside)) {
+      if (!is_identifier(word.text)) return std::nullopt;
+      if (!spelling.empty()) spelling += ' ';
+      spelling += word.text;
+    }
+    const auto rest = trimmed(part.text.substr(close + 1));
+    const TextPart value{
+        rest, part.offset + (rest.empty() ? part.text.size() : offset_in(part.text, rest))};
+    if (const auto type = parse_cpp_number_type(spelling)) {
+      const auto index = scalar_index(value.text);
+      if (index) check_holds(*type, operation_.scalars[*index], part.offset + 1);
+      return index ? scalar(*index, *type) : number(value, *type);
+    }
+    // A name in parentheses is followed by an operator, a type by a value.
+    const bool is_cast = !rest.empty() && (is_name_char(rest.front()) || rest.front() == '(');
+    if (!is_cast) return std::nullopt;
+    const auto known = cpp_number_types();
+    line_.fail(part.offset + 1,
+               fmt::format("\"{}\" is not a type of arguments{}; the types are: {}", spelling,
+                           did_you_mean(spelling, known), fmt::join(known, ", ")));
+  }
+
+  /// An operand, what a reference has of one, or a scalar.
+  [[nodiscard]] std::optional<ArgumentSpec> whole_name(TextPart part) const {
+    ArgumentSpec spec;
+    if (const auto index = operand_index(part.text)) {
+      spec.index = *index;
+      return spec;
+    }
+    if (const auto index = scalar_index(part.text)) {
+      return scalar(*index, operation_.scalars[*index].type);
+    }
+    if (owner_ == ArgumentsOf::checker && (part.text == kWrong || part.text == kFirstWrong)) {
+      spec.kind = Kind::verdict;
+      spec.index = part.text == kWrong ? 0 : 1;
+      return spec;
+    }
+    const auto dot = part.text.find('.');
+    const auto index = operand_index(part.text.substr(0, dot));
+    if (dot == std::string_view::npos || !index) return std::nullopt;
+    spec.index = *index;
+    spec.kind = view_kind(part, dot);
+    const OperandSpec& operand = operation_.operands[*index];
+    if (spec.kind == Kind::magnitude && operand.role == OperandRole::in) {
+      line_.fail(part.offset,
+                 fmt::format("{} is not written, so no bound of it has a magnitude", operand.name));
+    }
+    if (spec.kind == Kind::before && operand.role != OperandRole::inout) {
+      line_.fail(part.offset, fmt::format("{} is not \"inout\": only what is updated was something "
+                                          "else before",
+                                          operand.name));
+    }
+    return spec;
+  }
+
+  /// What follows the dot after an operand.
+  [[nodiscard]] Kind view_kind(TextPart part, std::size_t dot) const {
+    static const std::vector<std::string> views{"f64", "magnitude", "before"};
+    const auto view = part.text.substr(dot + 1);
+    if (std::ranges::find(views, view) == views.end()) {
+      line_.fail(part.offset + dot + 1,
+                 fmt::format("an operand has no \".{}\"{}; a reference may take .f64 and "
+                             ".magnitude, a checker .f64 and .before",
+                             view, did_you_mean(view, views)));
+    }
+    const bool is_for_reference = view != views[2];
+    const bool is_for_checker = view != views[1];
+    const bool is_known = (owner_ == ArgumentsOf::reference && is_for_reference) ||
+                          (owner_ == ArgumentsOf::checker && is_for_checker);
+    if (!is_known) {
+      line_.fail(part.offset + dot,
+                 fmt::format("only a {} has \".{}\" of an operand; {} \"{}\"",
+                             is_for_reference ? "reference" : "checker", view,
+                             owner_ == ArgumentsOf::kernel ? "kernels take" : "this one takes",
+                             part.text.substr(0, dot)));
+    }
+    if (view == views[0]) return Kind::float64;
+    return view == views[1] ? Kind::magnitude : Kind::before;
+  }
+
+  [[nodiscard]] ArgumentSpec workspace(TextPart part) const {
+    if (owner_ != ArgumentsOf::kernel) {
+      line_.fail(part.offset,
+                 fmt::format("a {} has no workspace",
+                             owner_ == ArgumentsOf::reference ? "reference" : "checker"));
+    }
+    ArgumentSpec spec;
+    spec.kind = Kind::workspace;
+    const auto rest = trimmed(part.text.substr(kWorkspace.size()));
+    if (rest.empty()) return spec;
+    const auto at = part.offset + offset_in(part.text, rest);
+    if (rest.front() != '+') {
+      line_.fail(at, "the workspace is given as \"workspace\" or \"workspace + bytes\"");
+    }
+    const auto bytes = trimmed(rest.substr(1));
+    spec.value = expression({bytes, at + (bytes.empty() ? 1 : offset_in(rest, bytes))});
+    return spec;
+  }
+
+  /// In its own type, or converted from that to another one.
+  [[nodiscard]] ArgumentSpec scalar(std::uint16_t index, NumberType type) const {
+    ArgumentSpec spec;
+    spec.kind = Kind::scalar;
+    spec.index = index;
+    spec.type = type;
+    const NumberType declared = operation_.scalars[index].type;
+    if (declared != type) spec.declared = declared;
+    return spec;
+  }
+
+  /// An integer that its parameter has not would silently arrive as another one.
+  void check_holds(NumberType type, const ScalarSpec& scalar, std::size_t offset) const {
+    if (takes_every_value(type, scalar.type)) return;
+    line_.fail(offset, fmt::format("the scalar {} is declared as {}, which has values that {} has "
+                                   "not; declare it in the kernel's type, \"scalar {} {} = ...\"",
+                                   scalar.name, to_string(scalar.type), cpp_spelling(type),
+                                   scalar.name, to_string(type)));
+  }
+
+  [[nodiscard]] ArgumentSpec number(TextPart part, NumberType type) const {
+    ArgumentSpec spec;
+    spec.kind = Kind::number;
+    spec.type = type;
+    spec.value = expression(part);
+    return spec;
+  }
+
+  [[nodiscard]] Expression expression(TextPart part) const {
+    check_names(part);
+    return Expression::parse(part.text, names_, line_.text_place.at(part.offset));
+  }
+
+  /// Names that an expression can't have, but an argument could.
+  void check_names(TextPart part) const {
+    const std::string_view text = part.text;
+    for (std::size_t begin = 0; begin < text.size();) {
+      std::size_t end = begin;
+      while (end < text.size() && is_name_char(text[end])) ++end;
+      const auto name = text.substr(begin, end - begin);
+      const bool is_name = !name.empty() && !(name[0] >= '0' && name[0] <= '9') && name[0] != '.';
+      const auto next = std::min(text.find_first_not_of(kLineSpace, end), text.size());
+      if (is_name && next < text.size() && is_name_char(text[next])) {
+        line_.fail(part.offset + next, why_missing("a comma or an operator", text, next));
+      }
+      if (is_name && !trimmed(text.substr(end)).starts_with('(')) {
+        check_name({name, part.offset + begin});
+      }
+      begin = std::max(end, begin + 1);
+    }
+  }
+
+  void check_name(TextPart name) const {
+    if (names_.find(name.text) >= 0 || name.text == "true" || name.text == "false") return;
+    if (operand_index(name.text.substr(0, name.text.find('.')))) {
+      line_.fail(name.offset,
+                 fmt::format("\"{}\" is an address, which is an argument by itself", name.text));
+    }
+    if (scalar_index(name.text)) {
+      line_.fail(name.offset, fmt::format("\"{}\" is a scalar, which is an argument by itself, "
+                                          "perhaps with a type before it; no expression knows its "
+                                          "value",
+                                          name.text));
+    }
+    if (name.text == kWorkspace) {
+      line_.fail(name.offset, "the workspace is an argument by itself: \"workspace + bytes\"");
+    }
+    std::vector<std::string> known{std::string(kWorkspace)};
+    for (const auto& each : operation_.operands) known.push_back(each.name);
+    for (const auto& each : operation_.scalars) known.push_back(each.name);
+    for (int slot = 0; slot < names_.size(); ++slot) known.push_back(names_.name(slot));
+    line_.fail(name.offset,
+               fmt::format("unknown name \"{}\"{}", name.text, did_you_mean(name.text, known)));
+  }
+
+  [[nodiscard]] std::optional<std::uint16_t> operand_index(std::string_view name) const {
+    const auto found = std::ranges::find(operation_.operands, name, &OperandSpec::name);
+    if (found == operation_.operands.end()) return std::nullopt;
+    return static_cast<std::uint16_t>(found - operation_.operands.begin());
+  }
+
+  [[nodiscard]] std::optional<std::uint16_t> scalar_index(std::string_view name) const {
+    const auto found = std::ranges::find(operation_.scalars, name, &ScalarSpec::name);
+    if (found == operation_.scalars.end()) return std::nullopt;
+    return static_cast<std::uint16_t>(found - operation_.scalars.begin());
+  }
+
+  const FrontMatterLine& line_;
+  const Operation& operation_;
+  const NameTable& names_;
+  ArgumentsOf owner_;
+};
+
+std::size_t rounded_up(std::size_t at, std::size_t alignment) {
+  return (at + alignment - 1) / alignment * alignment;
+}
+
+std::size_t alignment_of(const ArgumentSpec& spec) {
+  switch (spec.kind) {
+    case ArgumentSpec::Kind::number:
+    case ArgumentSpec::Kind::scalar:
+      return size_bytes(spec.type);
+    case ArgumentSpec::Kind::structure: {
+      std::size_t most = 1;
+      for (const auto& member : spec.members) most = std::max(most, alignment_of(member));
+      return most;
+    }
+    default:
+      return kAddressBytes;
+  }
+}
+
+class ArgumentPlanner {
+ public:
+  ArgumentPlanner(const std::function<std::int64_t(const Expression&)>& value,
+                  const std::function<void(const std::string&)>& refuse)
+      : value_(value), refuse_(refuse) {}
+
+  ArgumentPlan run(const std::vector<ArgumentSpec>& list) {
+    for (const ArgumentSpec& spec : list) {
+      align(alignment_of(spec));
+      plan_.parameters.push_back(static_cast<std::uint16_t>(plan_.image.size()));
+      put(spec);
+    }
+    return std::move(plan_);
+  }
+
+ private:
+  /// Appends it at the end, which is aligned for it.
+  void put(const ArgumentSpec& spec) {
+    if (spec.kind == ArgumentSpec::Kind::structure) {
+      for (const ArgumentSpec& member : spec.members) {
+        align(alignment_of(member));
+        put(member);
+      }
+      align(alignment_of(spec));
+      return;
+    }
+    if (spec.kind == ArgumentSpec::Kind::number) {
+      put_number(spec);
+      return;
+    }
+    ArgumentPatch patch;
+    patch.source = source_of(spec.kind);
+    patch.index = spec.index;
+    patch.at = static_cast<std::uint16_t>(plan_.image.size());
+    if (spec.kind == ArgumentSpec::Kind::scalar) {
+      patch.type = spec.type;
+      patch.declared = spec.declared;
+    }
+    if (spec.value) patch.offset = offset_of(*spec.value);
+    plan_.patches.push_back(patch);
+    grow(alignment_of(spec));
+  }
+
+  static ArgumentPatch::Source source_of(ArgumentSpec::Kind kind) {
+    switch (kind) {
+      case ArgumentSpec::Kind::float64:
+        return ArgumentPatch::Source::float64;
+      case ArgumentSpec::Kind::magnitude:
+        return ArgumentPatch::Source::magnitude;
+      case ArgumentSpec::Kind::before:
+        return ArgumentPatch::Source::before;
+      case ArgumentSpec::Kind::verdict:
+        return ArgumentPatch::Source::verdict;
+      case ArgumentSpec::Kind::workspace:
+        return ArgumentPatch::Source::workspace;
+      case ArgumentSpec::Kind::scalar:
+        return ArgumentPatch::Source::scalar;
+      default:
+        return ArgumentPatch::Source::operand;
+    }
+  }
+
+  [[nodiscard]] std::int64_t offset_of(const Expression& expression) const {
+    const std::int64_t offset = value_(expression);
+    if (offset < 0) {
+      refuse_(fmt::format("the argument \"workspace + {}\" begins before the workspace, at {}",
+                          expression.text(), offset));
+    }
+    return offset;
+  }
+
+  void put_number(const ArgumentSpec& spec) {
+    const std::int64_t number = value_(*spec.value);
+    const std::size_t at = plan_.image.size();
+    const bool is_wide = spec.type == NumberType::s64 || spec.type == NumberType::u64;
+    const bool fitting =
+        spec.type == NumberType::u64 ? number >= 0 : is_wide || fits(spec.type, number);
+    if (!fitting) {
+      const auto type = cpp_spelling(spec.type);
+      const auto* const article = type.front() == 'i' || type.front() == 'u' ? "an" : "a";
+      const std::string advice =
+          spec.type == NumberType::boolean
+              ? fmt::format("write \"(bool) ({} != 0)\"", spec.value->text())
+              : "write \"(long long)\" before it, and take one in the kernel";
+      refuse_(fmt::format("the argument \"{}\" is {}, which does not fit {} {}; {}",
+                          spec.value->text(), number, article, type, advice));
+    }
+    grow(size_bytes(spec.type));
+    std::uint8_t* const to = plan_.image.data() + at;
+    if (is_wide) {
+      std::memcpy(to, &number, sizeof(number));
+    } else {
+      store_number(spec.type, number, to);
+    }
+  }
+
+  /// Floats round what they have not.
+  static bool fits(NumberType type, std::int64_t number) {
+    const NumberRange range = range_of(type);
+    return !range.whole || range.has(number);
+  }
+
+  void align(std::size_t alignment) {
+    grow(rounded_up(plan_.image.size(), alignment) - plan_.image.size());
+  }
+
+  /// By so many bytes of 0.
+  void grow(std::size_t bytes) {
+    if (plan_.image.size() + bytes > kMostArgumentBytes) {
+      refuse_(fmt::format("the arguments take more than the {} bytes that a kernel may have",
+                          kMostArgumentBytes));
+    }
+    plan_.image.resize(plan_.image.size() + bytes);
+  }
+
+  const std::function<std::int64_t(const Expression&)>& value_;
+  const std::function<void(const std::string&)>& refuse_;
+  ArgumentPlan plan_;
+};
+
+std::string one_argument_text(const ArgumentSpec& spec, const Operation& operation) {
+  switch (spec.kind) {
+    case ArgumentSpec::Kind::operand:
+      return operation.operands[spec.index].name;
+    case ArgumentSpec::Kind::float64:
+      return operation.operands[spec.index].name + ".f64";
+    case ArgumentSpec::Kind::magnitude:
+      return operation.operands[spec.index].name + ".magnitude";
+    case ArgumentSpec::Kind::before:
+      return operation.operands[spec.index].name + ".before";
+    case ArgumentSpec::Kind::verdict:
+      return std::string(spec.index == 0 ? kWrong : kFirstWrong);
+    case ArgumentSpec::Kind::workspace:
+      return spec.value ? fmt::format("{} + {}", kWorkspace, spec.value->text())
+                        : std::string(kWorkspace);
+    case ArgumentSpec::Kind::scalar: {
+      const ScalarSpec& scalar = operation.scalars[spec.index];
+      return scalar.type == spec.type
+                 ? scalar.name
+                 : fmt::format("({}) {}", cpp_spelling(spec.type), scalar.name);
+    }
+    case ArgumentSpec::Kind::structure:
+      return fmt::format("{{{}}}", argument_text(spec.members, operation));
+    case ArgumentSpec::Kind::number:
+      break;
+  }
+  if (spec.type == NumberType::s32) return spec.value->text();
+  return fmt::format("({}) {}", cpp_spelling(spec.type), spec.value->text());
+}
+
+}  // namespace
+
+std::vector<ArgumentSpec> parse_argument_list(const FrontMatterLine& line,
+                                              const Operation& operation, const NameTable& names,
+                                              ArgumentsOf owner) {
+  return ArgumentListParser(line, operation, names, owner).run();
+}
+
+std::vector<ArgumentSpec> default_argument_list(const Operation& operation,
+                                                const NameTable& names) {
+  std::vector<ArgumentSpec> list;
+  for (std::size_t i = 0; i < operation.operands.size(); ++i) {
+    list.emplace_back().index = static_cast<std::uint16_t>(i);
+  }
+  for (const std::string& size : operation.size_names) {
+    ArgumentSpec& spec = list.emplace_back();
+    spec.kind = ArgumentSpec::Kind::number;
+    spec.value = Expression::parse(size, names, {operation.file, 1, 1});
+  }
+  for (std::size_t i = 0; i < operation.scalars.size(); ++i) {
+    ArgumentSpec& spec = list.emplace_back();
+    spec.kind = ArgumentSpec::Kind::scalar;
+    spec.index = static_cast<std::uint16_t>(i);
+    spec.type = operation.scalars[i].type;
+  }
+  return list;
+}
+
+std::string argument_text(const std::vector<ArgumentSpec>& list, const Operation& operation) {
+  std::string text;
+  for (const ArgumentSpec& spec : list) {
+    if (!text.empty()) text += ", ";
+    text += one_argument_text(spec, operation);
+  }
+  return text;
+}
+
+ArgumentPlan plan_arguments(const std::vector<ArgumentSpec>& list,
+                            const std::function<std::int64_t(const Expression&)>& value,
+                            const std::function<void(const std::string&)>& refuse) {
+  return ArgumentPlanner(value, refuse).run(list);
+}
+
+}  // namespace kiln

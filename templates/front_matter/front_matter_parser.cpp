@@ -1,0 +1,597 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+// From the lines of the front matter to a KernelTemplate.
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <map>
+
+#include "kiln/error.hpp"
+#include "templates/check/cooperative_check.hpp"
+#include "templates/check/macro_redefinition.hpp"
+#include "templates/check/misspelt_tunable.hpp"
+#include "templates/check/texture_check.hpp"
+#include "templates/front_matter/allow_line.hpp"
+#include "templates/front_matter/constant_line.hpp"
+#include "templates/front_matter/cost_line.hpp"
+#include "templates/front_matter/front_matter.hpp"
+#include "templates/front_matter/tensor_map_line.hpp"
+#include "templates/front_matter/usual_line.hpp"
+#include "templates/kernel_template.hpp"
+#include "templates/nearest_name.hpp"
+#include "templates/operation/typed_operation.hpp"
+#include "templates/render/code_scanner.hpp"
+#include "templates/render/kernel_name.hpp"
+#include "templates/source_error.hpp"
+#include "templates/space/space_program.hpp"
+#include "templates/template_names.hpp"
+#include "templates/text_pieces.hpp"
+
+namespace kiln {
+namespace {
+
+constexpr std::array<std::string_view, 9> kOnce{"template", "purpose",   "operation",
+                                                "config",   "at",        "arch",
+                                                "priority", "workspace", "epilogue"};
+constexpr std::array<std::string_view, 3> kHints{"prefer", "usual", "cost"};
+constexpr std::size_t kMaxDimensions = 3;
+
+/// The type of a declaration that is a line of its own.
+constexpr std::string_view kMacro = "macro";
+
+bool contains(const std::vector<std::string>& names, std::string_view name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+/// Whether any of the arguments, or of their members, is the workspace.
+bool passes_workspace(const std::vector<ArgumentSpec>& args) {
+  return std::any_of(args.begin(), args.end(), [](const ArgumentSpec& arg) {
+    return arg.kind == ArgumentSpec::Kind::workspace || passes_workspace(arg.members);
+  });
+}
+
+/// The offset of `name` in an expression that mentions it.
+std::size_t offset_of_name(std::string_view text, std::string_view name) {
+  for (auto at = text.find(name); at != std::string_view::npos; at = text.find(name, at + 1)) {
+    const auto joins = [](char c) {
+      return c == '.' || is_identifier(std::string_view(&c, 1)) || (c >= '0' && c <= '9');
+    };
+    const auto end = at + name.size();
+    if ((at == 0 || !joins(text[at - 1])) && (end == text.size() || !joins(text[end]))) return at;
+  }
+  return 0;
+}
+
+}  // namespace
+
+class FrontMatterParser {
+ public:
+  FrontMatterParser(std::string file, std::string source) {
+    result_.file_ = std::move(file);
+    result_.source_ = std::move(source);
+  }
+
+  KernelTemplate run(const KernelTemplate::Hints& hints) {
+    lines_ = read_front_matter(result_.file_, result_.source_);
+    if (lines_.empty()) fail_file("has no front matter (lines that begin with //@)");
+    add_hints(hints);
+    name_macros();
+    check_keys();
+    read_head();
+    // Tunables may be mentioned anywhere, a `let` by lets below it and by everything else.
+    for_each("tune", [this](const FrontMatterLine& line) { read_tunable(line); });
+    if (has_macros_) refuse_misspelt_tunables(result_.source_, lines_);
+    for_each("let", [this](const FrontMatterLine& line) { read_let(line); });
+    for (const auto& line : lines_) read_line(line);
+    check_structs();
+    finish_types();
+    finish_launches();
+    if (has_macros_) refuse_redefinitions(result_.file_, result_.source_, result_.macros());
+    return std::move(result_);
+  }
+
+ private:
+  [[noreturn]] void fail_file(std::string_view message) const {
+    throw Error(ErrorKind::template_, fmt::format("{}:1:1: the template {}; "
+                                                  "docs/reference/templates.md has the grammar",
+                                                  result_.file_, message));
+  }
+
+  void add_hints(const KernelTemplate::Hints& hints) {
+    for (auto& line : read_front_matter(hints.file, hints.text)) {
+      if (std::find(kHints.begin(), kHints.end(), line.key) == kHints.end()) {
+        line.fail_at_key(
+            fmt::format("\"{}\" cannot be in a file of hints, which has {} lines; "
+                        "write it in {}",
+                        line.key, fmt::join(kHints, ", "), result_.file_));
+      }
+      lines_.push_back(std::move(line));
+    }
+  }
+
+  template <class Visit>
+  void for_each(std::string_view key, const Visit& visit) const {
+    for (const auto& line : lines_) {
+      if (line.key == key) visit(line);
+    }
+  }
+
+  const FrontMatterLine* find(std::string_view key) const {
+    const auto found = std::find_if(lines_.begin(), lines_.end(),
+                                    [&](const FrontMatterLine& line) { return line.key == key; });
+    return found == lines_.end() ? nullptr : &*found;
+  }
+
+  const FrontMatterLine& need(std::string_view key) const {
+    const FrontMatterLine* const line = find(key);
+    if (line == nullptr) {
+      fail_file(key == "config" ? "has no config struct; mark it where it is declared: struct Name "
+                                  "{  //@ config"
+                                : fmt::format("has no \"//@ {}\" line", key));
+    }
+    return *line;
+  }
+
+  /// Without a config struct `tune name = ...` and `let name = ...` are lines of their own, which
+  /// from here on look like those of a field. Kernels of an operation that has no reference always
+  /// have that struct.
+  void name_macros() {
+    if (const auto* const line = find("operation")) operation_ = find_operation(line->text);
+    has_macros_ = find("config") == nullptr && (operation_ == nullptr || operation_->is_declared());
+    if (!has_macros_) return;
+    for (auto& line : lines_) {
+      if ((line.key != "tune" && line.key != "let") || line.is_declaration()) continue;
+      const auto [name, part] = name_and_value(line);
+      line.declaration = {std::string(kMacro), std::string(name), "", line.text_place};
+      line.text_place = line.text_place.at(part.offset);
+      line.text = std::string(part.text);
+    }
+  }
+
+  void check_keys() const {
+    const auto& keys = template_keys();
+    for (const auto& line : lines_) {
+      if (std::find(keys.begin(), keys.end(), line.key) == keys.end()) {
+        line.fail_at_key(
+            fmt::format("unknown key \"{}\"{}", line.key, did_you_mean(line.key, keys)));
+      }
+      check_declaration(line);
+      const bool needs_text = line.key != "config" && line.key != "cooperative";
+      if (needs_text && line.text.empty()) {
+        line.fail(0, fmt::format("\"{}\" needs a value", line.key));
+      }
+      const bool once = std::find(kOnce.begin(), kOnce.end(), line.key) != kOnce.end();
+      if (once && find(line.key) != &line) {
+        line.fail_at_key(fmt::format("a second \"{}\" line; one is allowed", line.key));
+      }
+    }
+  }
+
+  /// Whether the statement follows a declaration exactly if it is about one. One on a line of its
+  /// own is shown as it should be written.
+  static void check_declaration(const FrontMatterLine& line) {
+    const bool is_of_struct = line.key == "config" || line.key == "at";
+    const bool is_of_field = line.key == "tune" || line.key == "let";
+    if (!line.is_declaration() && (is_of_struct || is_of_field)) {
+      line.fail_at_key(is_of_struct ? how_to_mark(line) : how_to_declare(line));
+    }
+    if (!line.is_declaration() || line.declaration.type == kMacro) return;
+    const bool is_struct = line.declaration.type == "struct";
+    if (is_of_struct && !is_struct) {
+      line.fail_at_key(fmt::format("\"{}\" belongs to a struct, not to a field", line.key));
+    }
+    if (is_of_field && is_struct) {
+      line.fail_at_key(fmt::format("\"{}\" belongs to a field, not to a struct", line.key));
+    }
+    if (is_of_field && line.declaration.owner.empty()) {
+      throw_at(line.declaration.place, line.declaration.name, 0,
+               fmt::format("\"{}\" is not in a marked struct; write \"struct Name {{  //@ config\" "
+                           "where it begins",
+                           line.declaration.name));
+    }
+  }
+
+  static std::string how_to_mark(const FrontMatterLine& line) {
+    if (line.key == "at") return "\"at launch\" goes after a struct: struct Name {  //@ at launch";
+    return fmt::format(
+        "the config struct is marked where it is declared; write \"struct {} {{  "
+        "//@ config\" there, and remove this line",
+        line.text.empty() ? "Name" : line.text);
+  }
+
+  static std::string how_to_declare(const FrontMatterLine& line) {
+    const std::string_view text = line.text;
+    const auto equals = text.find('=');
+    const auto name = trimmed(text.substr(0, equals));
+    if (equals == std::string_view::npos || !is_identifier(name)) {
+      return fmt::format("\"{0}\" goes after the declaration of one field: int name;  //@ {0} {1}",
+                         line.key, line.text);
+    }
+    return fmt::format(
+        "\"{0}\" is written on the field of the config struct; write \"int {1};  "
+        "//@ {0} {2}\" there, and remove this line",
+        line.key, name, trimmed(text.substr(equals + 1)));
+  }
+
+  /// The lines that all others depend on, wherever they are.
+  void read_head() {
+    const auto& name = need("template");
+    if (!is_identifier(name.text)) {
+      name.fail(0, "a template's name consists of letters, digits and underscores");
+    }
+    result_.name_ = name.text;
+    result_.purpose_ = need("purpose").text;
+
+    const auto& operation = need("operation");
+    if (operation_ == nullptr) {
+      std::vector<std::string> known;
+      for (const Operation* each : operations()) known.push_back(each->name);
+      operation.fail(0, fmt::format("unknown operation \"{}\"{}", operation.text,
+                                    did_you_mean(operation.text, known)));
+    }
+    result_.operation_ = operation_->name;
+    result_.names_ = problem_names(*operation_);
+
+    if (!has_macros_) result_.config_type_ = need("config").declaration.name;
+    for_each("at", [this](const FrontMatterLine& line) {
+      result_.launch_type_ = line.declaration.name;
+      if (line.declaration.name == result_.config_type_) {
+        line.fail_at_key(
+            "the config struct is compiled into the kernel; what is known only at launch "
+            "goes into a struct of its own");
+      }
+    });
+    need("launch");
+  }
+
+  [[nodiscard]] bool is_at_launch(const Declaration& field) const {
+    return !field.owner.empty() && field.owner == result_.launch_type_;
+  }
+
+  /// Whether the name means something between the angle brackets of a launch or in its arguments,
+  /// though expressions do not know it.
+  [[nodiscard]] bool is_of_arguments(std::string_view name) const {
+    return operation_->is_declared() &&
+           (name == "workspace" || contains(operation_->type_slots, name) ||
+            std::any_of(operation_->scalars.begin(), operation_->scalars.end(),
+                        [&](const ScalarSpec& scalar) { return scalar.name == name; }));
+  }
+
+  /// Gives the name of a field its slot.
+  void declare(const FrontMatterLine& line) {
+    const Declaration& field = line.declaration;
+    if (result_.names_.find(field.name) >= 0 || is_of_arguments(field.name)) {
+      throw_at(field.place, field.name, 0,
+               fmt::format("\"{}\" already means something in this template", field.name));
+    }
+    result_.names_.intern(field.name);
+    if (is_at_launch(field)) {
+      if (field.type != "int") {
+        throw_at(field.place, field.name, 0, "the fields of a struct at launch are int");
+      }
+      at_launch_.push_back(field.name);
+    }
+    fields_.emplace(field.name, field.type == "bool");
+  }
+
+  /// Parses a part of a line; the place makes errors point into the whole line.
+  Expression expression(const FrontMatterLine& line, TextPart part) const {
+    return Expression::parse(part.text, result_.names_, line.text_place.at(part.offset));
+  }
+
+  Expression expression(const FrontMatterLine& line) const {
+    return expression(line, {line.text, 0});
+  }
+
+  std::vector<Expression> expressions(const FrontMatterLine& line) const {
+    std::vector<Expression> list;
+    for (const auto& part : split_arguments(line.text)) {
+      if (list.size() == kMaxDimensions) {
+        line.fail(part.offset, "a launch has at most three dimensions");
+      }
+      list.push_back(expression(line, part));
+    }
+    return list;
+  }
+
+  /// Lines whose meaning may depend on those above them, in the order of the file.
+  void read_line(const FrontMatterLine& line) {
+    // Without a problem, an architecture is judged by the device only.
+    if (line.key == "arch") {
+      result_.arch_ = Expression::parse(line.text, device_names(), line.text_place);
+    } else if (line.key == "types") {
+      result_.type_rows_.push_back(parse_type_row(line, *operation_));
+    } else if (line.key == "require") {
+      result_.requirements_.push_back({expression(line), line.comment});
+    } else if (line.key == "prefer") {
+      result_.preferences_.push_back({expression(line), line.comment});
+    } else if (line.key == "usual") {
+      std::ranges::move(usual_configs(line, result_.tunables_), std::back_inserter(result_.usual_));
+    } else if (line.key == "include") {
+      result_.includes_.push_back({line.text, line.key_place.line});
+    } else if (line.key == "priority") {
+      // Before a configuration is chosen.
+      result_.priority_ = Expression::parse(line.text, problem_names(*operation_), line.text_place);
+    } else if (line.key == "workspace") {
+      result_.workspace_ = expression(line);
+    } else if (line.key == "epilogue") {
+      if (operation_->is_declared()) {
+        line.fail_at_key(fmt::format("kernels of {} take no expressions", operation_->name));
+      }
+      if (line.text != "yes") line.fail(0, "\"yes\" is expected: its kernels take expressions");
+      result_.takes_epilogue_ = true;
+    } else if (line.key == "constant") {
+      read_constant(line);
+    } else if (line.key == "cost") {
+      if (cost_names_.size() == 0) cost_names_ = result_.names_;
+      read_cost_line(line, cost_names_, result_.costs_);
+    } else if (line.key == "launch") {
+      read_launch(line);
+    } else if (line.key == "grid" || line.key == "block" || line.key == "cluster" ||
+               line.key == "smem" || line.key == "when" || line.key == "overlap" ||
+               line.key == "cooperative" || line.key == "allow" || line.key == "map" ||
+               line.key == "args") {
+      read_launch_part(line);
+    }
+  }
+
+  void read_constant(const FrontMatterLine& line) {
+    if (!operation_->is_declared()) {
+      line.fail_at_key(
+          fmt::format("kernels of {} get all operands in one struct; \"constant\" is "
+                      "for operations that are declared with a reference",
+                      operation_->name));
+    }
+    add_constant(line, *operation_, result_.source_, result_.constants_);
+  }
+
+  void read_tunable(const FrontMatterLine& line) {
+    result_.tunables_.push_back(parse_tunable(line));
+    declare(line);
+    if (result_.tunables_.size() > kMostTunables) {
+      line.fail_at_key(fmt::format("more than {} tunables", kMostTunables));
+    }
+  }
+
+  void read_let(const FrontMatterLine& line) {
+    Expression value = expression(line);
+    if (!is_at_launch(line.declaration)) check_compiled(line, value);
+    declare(line);
+    result_.derived_.push_back({line.declaration.name, std::move(value), line.comment});
+  }
+
+  /// Of a problem, or derived from one; a derived size may also be a constant.
+  [[nodiscard]] bool is_size(std::string_view name) const {
+    if (contains(operation_->size_names, name)) return true;
+    const auto derived =
+        std::ranges::find(operation_->derived, name, &std::pair<std::string, Expression>::first);
+    if (derived == operation_->derived.end()) return false;
+    const auto slots = derived->second.names_used();
+    return std::any_of(slots.begin(), slots.end(),
+                       [this](int slot) { return is_size(operation_->names().name(slot)); });
+  }
+
+  /// One cubin serves many sizes and launches; a let of the config is compiled in, and so must not
+  /// depend on them. Lets above it do not either, so checking the names it mentions is enough.
+  void check_compiled(const FrontMatterLine& line, const Expression& value) const {
+    for (const int slot : value.names_used()) {
+      const auto& used = result_.names_.name(slot);
+      if (is_size(used)) {
+        line.fail(offset_of_name(line.text, used),
+                  fmt::format("a let cannot depend on the size \"{}\": it is compiled into the "
+                              "kernel, which serves many sizes",
+                              used));
+      }
+      if (contains(at_launch_, used)) {
+        line.fail(offset_of_name(line.text, used),
+                  fmt::format("a let cannot depend on \"{}\", which is known only at launch: it is "
+                              "compiled into the kernel",
+                              used));
+      }
+    }
+  }
+
+  void read_launch(const FrontMatterLine& line) {
+    const KernelName kernel = parse_kernel_name(line);
+    LaunchSpec launch;
+    launch.kernel = kernel.name;
+    launch.line = line.text_place.line;
+    if (const auto& arguments = kernel.template_arguments) {
+      for (const auto& [name, offset] : free_names(arguments->text)) {
+        if (!is_size(name) && !contains(at_launch_, name)) continue;
+        line.fail(arguments->offset + offset,
+                  fmt::format("\"{}\" is known only at launch, and template arguments are compiled "
+                              "into the kernel; pass it as one of its \"args\"",
+                              name));
+      }
+      launch.template_arguments = arguments->text;
+    }
+    result_.launches_.push_back(std::move(launch));
+    args_lines_.push_back(nullptr);
+  }
+
+  /// What kernels are given in place of the one struct of a typed operation.
+  void read_args(const FrontMatterLine& line) {
+    if (!operation_->is_declared()) {
+      line.fail_at_key(
+          fmt::format("kernels of {} get one struct, the same for all; \"args\" is for "
+                      "operations that are declared with a reference",
+                      operation_->name));
+    }
+    if (args_lines_.back() != nullptr) line.fail_at_key("a second \"args\" for this launch");
+    args_lines_.back() = &line;
+    result_.launches_.back().args_line = line.text_place.line;
+    result_.launches_.back().args =
+        parse_argument_list(line, *operation_, result_.names_, ArgumentsOf::kernel);
+  }
+
+  static std::optional<Expression>* optional_part(LaunchSpec& launch, std::string_view key) {
+    return key == "smem"          ? &launch.smem
+           : key == "when"        ? &launch.when
+           : key == "overlap"     ? &launch.overlap
+           : key == "cooperative" ? &launch.cooperative
+                                  : nullptr;
+  }
+
+  void read_launch_part(const FrontMatterLine& line) {
+    if (result_.launches_.empty()) {
+      line.fail_at_key(fmt::format("\"{}\" belongs below a \"launch\" line", line.key));
+    }
+    LaunchSpec& launch = result_.launches_.back();
+    if (line.key == "args") return read_args(line);
+    if (line.key == "allow") return add_allowance(line, launch.allowances);
+    if (line.key == "map") {
+      if (operation_->is_declared()) {
+        line.fail_at_key(fmt::format(
+            "\"map\" lines need an operation whose operands have leading dimensions, as "
+            "{}; those of {} lie tight: its kernels copy without tensor maps",
+            typed_operation_names(), operation_->name));
+      }
+      if (launch.maps.size() == kMostTensorMaps) {
+        line.fail_at_key(fmt::format("more than {} maps of this launch", kMostTensorMaps));
+      }
+      launch.maps.push_back(parse_tensor_map(line, *operation_, result_.names_));
+      return;
+    }
+    if (auto* const part = optional_part(launch, line.key)) {
+      if (*part) line.fail_at_key(fmt::format("a second \"{}\" for this launch", line.key));
+      // The word by itself says that it always is.
+      const bool is_bare = line.key == "cooperative" && line.text.empty();
+      *part = is_bare ? expression(line, {"1", 0}) : expression(line);
+      refuse_cooperative_overlap(line, launch);
+      return;
+    }
+    auto& target = line.key == "grid"    ? launch.grid
+                   : line.key == "block" ? launch.block
+                                         : launch.cluster;
+    if (!target.empty()) {
+      line.fail_at_key(fmt::format("a second \"{}\" for this launch", line.key));
+    }
+    target = expressions(line);
+  }
+
+  /// Every field has a value that Kiln knows, since it fills in the struct.
+  void check_structs() {
+    check_struct("config", result_.fields_);
+    for (const auto& line : lines_) {
+      if (line.declaration.type == kMacro) result_.fields_.push_back({line.declaration.name});
+    }
+    check_struct("at", result_.launch_fields_);
+    if (result_.launch_fields_.size() > kMostLaunchValues) {
+      find("at")->fail_at_key(
+          fmt::format("more than {} fields, the most that a launch takes", kMostLaunchValues));
+    }
+  }
+
+  void check_struct(std::string_view key, std::vector<ConfigField>& fields) {
+    const FrontMatterLine* const line = find(key);
+    if (line == nullptr) return;
+    const auto scanned = find_struct(result_.source_, line->declaration.name);
+    if (!scanned) {
+      throw_at(line->declaration.place, line->declaration.name, 0,
+               fmt::format("the struct {} has no end", line->declaration.name));
+    }
+    for (const auto& name : scanned->fields) {
+      const auto known = fields_.find(name);
+      if (known == fields_.end()) {
+        throw_at(line->declaration.place, line->declaration.name, 0,
+                 fmt::format("the field \"{0}\" of {1} has no value; write \"int {0};  //@ tune "
+                             "...\" or \"//@ let ...\" after it, or make it static constexpr",
+                             name, line->declaration.name));
+      }
+      fields.push_back({name, known->second});
+    }
+  }
+
+  /// Without a `types` line, any combination of the types that the operation lists.
+  void finish_types() {
+    if (find("types") != nullptr) return;
+    TypeRow row;
+    for (std::size_t i = 0; i < operation_->type_slots.size(); ++i) {
+      if (operation_->slot_types[i].empty()) need("types");
+      row.slots.push_back({operation_->type_slots[i], operation_->slot_types[i], {}});
+    }
+    result_.type_rows_.push_back(std::move(row));
+  }
+
+  /// At the end, because the parts of a launch follow its line.
+  void finish_launches() {
+    std::size_t index = 0;
+    for_each("launch", [&](const FrontMatterLine& line) {
+      LaunchSpec& launch = result_.launches_[index];
+      const FrontMatterLine* const args = args_lines_[index++];
+      if (launch.grid.empty()) line.fail_at_key("this launch has no \"grid\" line");
+      if (launch.block.empty()) line.fail_at_key("this launch has no \"block\" line");
+      check_macros(line, launch);
+      if (!operation_->is_declared()) return;
+      if (args == nullptr) launch.args = default_arguments();
+      if (passes_workspace(launch.args) && !result_.workspace_) {
+        args->fail(args->text.find("workspace"),
+                   "the template has no workspace; add a line \"workspace BYTES\"");
+      }
+      if (!result_.launch_fields_.empty()) launch.args.push_back(struct_at_launch());
+    });
+  }
+
+  /// Without what the kernels read from constant memory.
+  [[nodiscard]] std::vector<ArgumentSpec> default_arguments() const {
+    auto list = default_argument_list(*operation_, result_.names_);
+    for (const ConstantSpec& constant : result_.constants_) {
+      std::erase_if(list, [&](const ArgumentSpec& argument) {
+        return argument.kind == ArgumentSpec::Kind::operand && argument.index == constant.operand;
+      });
+    }
+    return list;
+  }
+
+  /// A macro would replace the kernel's name where it is defined.
+  void check_macros(const FrontMatterLine& line, const LaunchSpec& launch) const {
+    if (!has_macros_) return;
+    const auto at = launch.kernel.rfind(':');
+    const std::string plain =
+        at == std::string::npos ? launch.kernel : launch.kernel.substr(at + 1);
+    if (fields_.contains(plain) && !contains(at_launch_, plain)) {
+      line.fail(0,
+                fmt::format("\"{}\" is a macro of this template, too; rename one of them", plain));
+    }
+  }
+
+  [[nodiscard]] ArgumentSpec struct_at_launch() const {
+    ArgumentSpec whole;
+    whole.kind = ArgumentSpec::Kind::structure;
+    for (const auto& field : result_.launch_fields_) {
+      ArgumentSpec& member = whole.members.emplace_back();
+      member.kind = ArgumentSpec::Kind::number;
+      member.value = Expression::parse(field.name, result_.names_, {result_.file_, 1, 1});
+    }
+    return whole;
+  }
+
+  KernelTemplate result_;
+  NameTable cost_names_;  ///< those of the template, and what costs call values of theirs
+  std::vector<FrontMatterLine> lines_;
+  const Operation* operation_ = nullptr;
+  bool has_macros_ = false;                         ///< in place of a config struct
+  std::vector<const FrontMatterLine*> args_lines_;  ///< by launch; null: it has none
+  std::map<std::string, bool> fields_;              ///< of both structs; whether one is a bool
+  std::vector<std::string> at_launch_;              ///< those that are not compiled in
+};
+
+KernelTemplate KernelTemplate::parse(std::string file, std::string source, const Hints& hints) {
+  KernelTemplate result = FrontMatterParser(std::move(file), std::move(source)).run(hints);
+  for (auto* const fields : {&result.fields_, &result.launch_fields_}) {
+    for (ConfigField& field : *fields) field.slot = result.names_.find(field.name);
+  }
+  result.layout_ = std::make_shared<const SpaceLayout>(
+      result.names_, result.tunables_, result.derived_, result.requirements_, result.preferences_);
+  for (const LaunchSpec& launch : result.launches_) {
+    refuse_textures(result.file_, result.source_, launch.kernel);
+  }
+  return result;
+}
+
+}  // namespace kiln

@@ -1,0 +1,151 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+// A rendered kernel as a file for plain nvcc.
+#include "templates/render/export_text.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "templates/launch/tensor_maps.hpp"
+#include "templates/operation/operation.hpp"
+#include "templates/operation/scalar_text.hpp"
+#include "templates/operation/typed_operation.hpp"
+#include "templates/printable.hpp"
+
+namespace kiln {
+namespace {
+
+/// ", then TiledLaunch{.group_m = 8}": what a kernel gets after its first argument.
+std::string values_comment(const KernelTemplate& kernel_template, const LaunchValues& values) {
+  if (values.count == 0) return "";
+  std::vector<std::string> fields;
+  for (std::size_t i = 0; i < values.count; ++i) {
+    fields.push_back(
+        fmt::format(".{} = {}", kernel_template.launch_fields()[i].name, values.items[i]));
+  }
+  return fmt::format(", then {}{{{}}}", kernel_template.launch_type(), fmt::join(fields, ", "));
+}
+
+/// "x, y, rows = 4096, (float) cols = 512, scale": what a kernel gets, with the numbers.
+std::string arguments_comment(const std::vector<ArgumentSpec>& args, const Operation& operation,
+                              std::span<const std::int64_t> values) {
+  std::vector<std::string> items;
+  for (const ArgumentSpec& arg : args) {
+    std::string item = argument_text({arg}, operation);
+    if (arg.kind == ArgumentSpec::Kind::structure) {
+      item = fmt::format("{{{}}}", arguments_comment(arg.members, operation, values));
+    } else if (arg.value && !arg.value->names_used().empty()) {
+      item +=
+          fmt::format(" = {}{}", arg.kind == ArgumentSpec::Kind::workspace ? "workspace + " : "",
+                      arg.value->evaluate(values).value_or(0));
+    }
+    items.push_back(std::move(item));
+  }
+  return fmt::format("{}", fmt::join(items, ", "));
+}
+
+/// What kernels get beside operands and sizes.
+std::string scalars_comment(const Operation& operation) {
+  std::string text;
+  for (const ScalarSpec& scalar : operation.scalars) {
+    text += fmt::format("// {} is {} unless another number is wanted\n", scalar.name,
+                        scalar_text(scalar.value));
+  }
+  return text;
+}
+
+std::string launch_comment(const LaunchGeometry& geometry, const std::string& name,
+                           int smem_static) {
+  std::string text = fmt::format("//   {}\n//     grid {}  block {}", name,
+                                 fmt::join(geometry.grid, " x "), fmt::join(geometry.block, " x "));
+  if (geometry.cluster != std::array<std::uint32_t, 3>{1, 1, 1}) {
+    text += fmt::format("  cluster {}", fmt::join(geometry.cluster, " x "));
+  }
+  text += fmt::format("  dynamic shared memory {} bytes\n", geometry.smem_bytes);
+  for (std::size_t i = 0; i < geometry.maps.count; ++i) {
+    text += fmt::format("//     then by value the tensor {} of\n//       {}\n",
+                        i == 0 ? "map" : "map after it,", describe(geometry.maps.items[i]));
+  }
+  if (geometry.overlaps) {
+    text +=
+        "//     (it may begin before others end: "
+        "cudaLaunchAttributeProgrammaticStreamSerialization)\n";
+  }
+  if (geometry.cooperative) {
+    text +=
+        "//     (all its blocks at once: cudaLaunchCooperativeKernel, or "
+        "cudaLaunchAttributeCooperative)\n";
+  }
+  if (geometry.smem_bytes > static_cast<std::uint32_t>(smem_static)) {
+    text +=
+        "//     (first raise cudaFuncAttributeMaxDynamicSharedMemorySize of the kernel to that)\n";
+  }
+  return text;
+}
+
+/// With -arch alone, code for all devices of that generation is made as well, which the
+/// instructions of an architecture like sm_90a are refused in.
+std::string nvcc_command(std::string_view arch, const std::string& file) {
+  const std::string_view number = arch.substr(arch.find('_') + 1);
+  return fmt::format("nvcc -std=c++20 -gencode arch=compute_{0},code=sm_{0} -c {1}", number,
+                     shell_word(file));
+}
+
+}  // namespace
+
+std::string export_text(const RenderedKernel& rendered, const KernelTemplate& kernel_template,
+                        const Problem& problem, const DeviceLimits& limits) {
+  return export_text_as(kernel_template.name() + ".cu", rendered, kernel_template, problem, limits);
+}
+
+std::string export_text_as(const std::string& file, const RenderedKernel& rendered,
+                           const KernelTemplate& kernel_template, const Problem& problem,
+                           const DeviceLimits& limits) {
+  const auto geometry = kernel_template.geometry(rendered.config, problem, limits);
+  const Operation& operation = *find_operation(kernel_template.operation());
+  const TypedOperation* const typed = find_typed_operation(operation.name);
+  std::string text = fmt::format(
+      "// Compile with\n"
+      "//   {}\n"
+      "// Launch for {} {}{}:\n",
+      nvcc_command(limits.arch, file), problem.operation, problem.sizes_text(),
+      typed == nullptr ? ""
+                       : fmt::format(", with one kiln::{} as the argument{}", typed->argument,
+                                     values_comment(kernel_template, geometry.front().values)));
+  std::vector<std::int64_t> values;
+  if (typed == nullptr) {
+    // Refuses what has no value or does not fit its type.
+    static_cast<void>(kernel_template.argument_plans(rendered.config, problem, limits));
+    values = kernel_template.space(problem, limits).bindings(rendered.config);
+  }
+  for (std::size_t i = 0; i < geometry.size(); ++i) {
+    if (geometry[i].left_out()) continue;
+    text += launch_comment(geometry[i], rendered.name_expressions[i], limits.smem_static);
+    if (typed != nullptr) continue;
+    text += fmt::format("//     arguments {}\n",
+                        arguments_comment(kernel_template.launches()[i].args, operation, values));
+  }
+  for (const ConstantFill& fill : kernel_template.constant_fills(problem)) {
+    text += fmt::format("// First copy {} to {}, {} bytes\n", operation.operands[fill.operand].name,
+                        fill.array, fill.bytes);
+  }
+  text += scalars_comment(operation);
+  const auto workspace = kernel_template.workspace_bytes(rendered.config, problem, limits);
+  if (workspace > 0) text += fmt::format("// Workspace: {} bytes of device memory\n", workspace);
+  text += fmt::format("// Rendered digest {}\n\n{}", rendered.digest, rendered.text);
+
+  // Taking the address instantiates a kernel whatever the annotations of its parameter.
+  text += "#line 1 \"instances\"\nnamespace {\n";
+  for (std::size_t i = 0; i < rendered.name_expressions.size(); ++i) {
+    text += fmt::format("[[maybe_unused]] auto* const kiln_kernel_{} = &{};\n", i,
+                        rendered.name_expressions[i]);
+  }
+  return text + "}  // namespace\n";
+}
+
+}  // namespace kiln
