@@ -249,7 +249,8 @@ class KernelTemplate {
   [[nodiscard]] bool takes_epilogue() const { return takes_epilogue_; }
   /// The text of `priority`; "0" if there is none.
   [[nodiscard]] const std::string& priority_text() const;
-  /// The family's rank as long as nothing has been measured; higher ones come first. 0 if the
+  /// The family's rank as long as nothing has been measured; higher ones come first. A search tries
+  /// a family of negative rank only on request, or where no other computes the problem. 0 if the
   /// template says nothing, or nothing that is defined for that problem.
   [[nodiscard]] std::int64_t priority(const Problem& problem, const DeviceLimits& limits) const;
 

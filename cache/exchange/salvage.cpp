@@ -105,10 +105,10 @@ class TableCopy {
 
 }  // namespace
 
-sqlite::Connection salvage(const Connection& connection, int version) {
+sqlite::Connection salvage(const sqlite::Connection& connection) {
   const sqlite::WorkLimit limit(connection, reading_seconds(connection));
   const sqlite::Snapshot snapshot(connection);
-  Connection rows = empty_database(version);
+  Connection rows = empty_database();
   // A row whose problem is lost is counted as damaged when it is read, and triggers would keep a
   // list of what must be rebuilt, which here is everything.
   rows.execute(

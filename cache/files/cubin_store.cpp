@@ -65,7 +65,7 @@ Connection empty_store() {
 }
 
 /// A trigger, or a column that is computed, would decide what is found and how long it takes.
-void require_own_schema(const Connection& connection) {
+void require_cubin_schema(const Connection& connection) {
   const sqlite::WorkLimit limit(connection, kEntrySeconds);
   static const SchemaText own = SchemaText::of(empty_store());
   const std::vector<std::string> faults = SchemaText::of(connection).differences_from(own);
@@ -256,7 +256,7 @@ class CubinStore::Impl {
                       "or name another file with {}.",
                       path_, file_guard::kCubinStore.setting));
     }
-    require_own_schema(connection);
+    require_cubin_schema(connection);
     // A lost entry is compiled again and a torn one is found by its digest: no need to wait for
     // the disk.
     connection.execute("PRAGMA synchronous = OFF");

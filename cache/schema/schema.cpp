@@ -4,8 +4,6 @@
 
 #include <fmt/format.h>
 
-#include <array>
-
 #include "cache/schema/schema_text.hpp"
 #include "templates/catalog.hpp"
 #include "templates/operation/operation.hpp"
@@ -27,46 +25,13 @@ int version_of(const sqlite::Connection& connection) {
   return static_cast<int>(connection.integer("PRAGMA user_version"));
 }
 
-void fill_flops(sqlite::Connection& connection) {
-  sqlite::Statement rows = connection.prepare("SELECT problem_id, kind, sizes FROM problems");
-  sqlite::Statement update =
-      connection.prepare("UPDATE problems SET flops = ? WHERE problem_id = ?");
-  while (rows.step()) {
-    update.bind(flops_of(rows.text(1), rows.text(2)), rows.integer(0)).run();
-  }
-}
-
-/// What leads to a schema from the one before it. The fourth and the eighth differ from the
-/// one before by views.
-struct Migration {
-  int to = 0;
-  const char* file = nullptr;
-};
-constexpr std::array kMigrations{
-    Migration{2, "migrate_1_to_2.sql"}, Migration{3, "migrate_2_to_3.sql"},
-    Migration{5, "migrate_4_to_5.sql"}, Migration{5, "shortlists.sql"},
-    Migration{6, "migrate_5_to_6.sql"}, Migration{7, "migrate_6_to_7.sql"},
-    Migration{9, "migrate_8_to_9.sql"}};
-
-void migrate_tables(sqlite::Connection& connection, int from, int to) {
-  for (const Migration& migration : kMigrations) {
-    if (migration.to <= from || migration.to > to) continue;
-    connection.execute(sql_of(migration.file));
-    if (migration.to == 2) fill_flops(connection);
-  }
-}
-
 const SchemaText& present_schema() {
-  static const SchemaText schema = SchemaText::of(empty_database(kSchemaVersion));
+  static const SchemaText schema = SchemaText::of(empty_database());
   return schema;
 }
 
-SchemaText own_schema(int version) {
-  return version == kSchemaVersion ? present_schema() : SchemaText::of(empty_database(version));
-}
-
-std::vector<std::string> foreign_parts(const sqlite::Connection& connection, int version) {
-  return SchemaText::of(connection).differences_from(own_schema(version));
+std::vector<std::string> foreign_parts(const sqlite::Connection& connection) {
+  return SchemaText::of(connection).differences_from(present_schema());
 }
 
 std::string some_of(const std::vector<std::string>& faults) {
@@ -86,8 +51,8 @@ std::string some_of(const std::vector<std::string>& faults) {
 }
 
 /// Whether its trials and sessions can be read by columns that are Kiln's.
-bool is_readable(const sqlite::Connection& connection, int version) {
-  return SchemaText::of(connection).stores_columns_of(own_schema(version), kRowTables);
+bool is_readable(const sqlite::Connection& connection) {
+  return SchemaText::of(connection).stores_columns_of(present_schema(), kRowTables);
 }
 
 }  // namespace
@@ -113,22 +78,25 @@ void create_schema(sqlite::Connection& connection) {
   transaction.commit();
 }
 
-sqlite::Connection empty_database(int version) {
+sqlite::Connection empty_database() {
   sqlite::Connection empty = sqlite::Connection::in_memory();
-  if (version == kSchemaVersion) {
-    create_schema(empty);
-  } else {
-    empty.execute(sql_of("schema_1.sql"));
-    migrate_tables(empty, 1, version);
-    empty.execute(fmt::format("PRAGMA user_version = {}", version));
-  }
+  create_schema(empty);
   return empty;
 }
 
-int require_known_schema(const sqlite::Connection& connection) {
+void require_known_schema(const sqlite::Connection& connection) {
   // The first read: this is where SQLite notices a file that is none of its own.
   const std::int64_t application = connection.integer("PRAGMA application_id");
   const int version = version_of(connection);
+  if (application == kUnreleasedApplicationId) {
+    const std::string file = shell_word(connection.path());
+    throw Error(ErrorKind::database,
+                fmt::format("database {} was made by a Kiln before the first release, and this one "
+                            "does not read it. Next: `kiln export --database --db {} -o "
+                            "trials.jsonl` with the Kiln that made it, then `kiln import "
+                            "trials.jsonl` here with another --db. The file is left as it is.",
+                            connection.path(), file));
+  }
   if (application != kTuningApplicationId || version < 1) {
     throw Error(ErrorKind::database,
                 fmt::format("database {} belongs to another application (application id {:#x}, "
@@ -142,13 +110,12 @@ int require_known_schema(const sqlite::Connection& connection) {
                             "KILN_DB. The file is left as it is.",
                             connection.path(), version, kSchemaVersion));
   }
-  return version;
 }
 
-void require_own_schema(const sqlite::Connection& connection, int version) {
-  const std::vector<std::string> faults = foreign_parts(connection, version);
+void require_own_schema(const sqlite::Connection& connection) {
+  const std::vector<std::string> faults = foreign_parts(connection);
   if (faults.empty()) return;
-  const bool readable = is_readable(connection, version);
+  const bool readable = is_readable(connection);
   refuse_schema(connection.path(), faults,
                 readable ? fmt::format("`kiln merge NEW.db {}` copies its intact rows to a new "
                                        "database; or ",
@@ -156,9 +123,9 @@ void require_own_schema(const sqlite::Connection& connection, int version) {
                          : "");
 }
 
-std::string foreign_schema(const sqlite::Connection& connection, int version) {
-  const std::vector<std::string> faults = foreign_parts(connection, version);
-  if (!faults.empty() && !is_readable(connection, version)) {
+std::string foreign_schema(const sqlite::Connection& connection) {
+  const std::vector<std::string> faults = foreign_parts(connection);
+  if (!faults.empty() && !is_readable(connection)) {
     refuse_schema(connection.path(), faults, "");
   }
   return some_of(faults);
@@ -166,17 +133,6 @@ std::string foreign_schema(const sqlite::Connection& connection, int version) {
 
 std::vector<std::string> altered_views(const sqlite::Connection& connection) {
   return SchemaText::of(connection).altered_views(present_schema());
-}
-
-void migrate(sqlite::Connection& connection) {
-  sqlite::Transaction transaction(connection);
-  // Checked again under the lock: two processes may have opened the same old file.
-  const int version = version_of(connection);
-  if (version == kSchemaVersion) return;
-  migrate_tables(connection, version, kSchemaVersion);
-  connection.execute(sql_of("views.sql"));
-  connection.execute(fmt::format("PRAGMA user_version = {}", kSchemaVersion));
-  transaction.commit();
 }
 
 }  // namespace kiln

@@ -13,8 +13,9 @@
 
 namespace kiln {
 
-inline constexpr int kSchemaVersion = 9;
-inline constexpr std::int64_t kTuningApplicationId = 0x4b494c4e;  ///< "KILN"
+inline constexpr int kSchemaVersion = 1;
+inline constexpr std::int64_t kTuningApplicationId = 0x4b696c6e;      ///< "Kiln"
+inline constexpr std::int64_t kUnreleasedApplicationId = 0x4b494c4e;  ///< "KILN": schemas before 1
 
 /// The tables that hold trials and sessions, each after those that it refers to. The first column
 /// of each is its INTEGER PRIMARY KEY.
@@ -26,22 +27,19 @@ inline constexpr std::array<std::string_view, 6> kRowTables{"problems",     "dev
 
 /// Fills a fresh file. One transaction.
 void create_schema(sqlite::Connection& connection);
-/// A tuning database in memory without rows, as Kiln makes it for this version (or migrates it to).
-[[nodiscard]] sqlite::Connection empty_database(int version);
-/// Throws Error(database) unless the file is a tuning database of this schema or an older one.
-/// Returns its version.
-[[nodiscard]] int require_known_schema(const sqlite::Connection& connection);
+/// A tuning database in memory without rows.
+[[nodiscard]] sqlite::Connection empty_database();
+/// Throws Error(database) unless the file is a tuning database of this schema.
+void require_known_schema(const sqlite::Connection& connection);
 /// Throws Error(database) unless tables, indexes and triggers are, to the letter, those that Kiln
-/// creates for this version (or migrated): what a generated column computes and what an index
-/// leaves out decides answers, and takes as long as its author likes.
-void require_own_schema(const sqlite::Connection& connection, int version);
+/// creates: what a generated column computes and what an index leaves out decides answers, and
+/// takes as long as its author likes.
+void require_own_schema(const sqlite::Connection& connection);
 /// For reading the rows of such a file nevertheless, column by column: what is foreign in it, in
 /// words, "" if nothing is. Throws like require_own_schema() if a column of kRowTables that
 /// Kiln stores, and so would be read, is missing or different.
-[[nodiscard]] std::string foreign_schema(const sqlite::Connection& connection, int version);
+[[nodiscard]] std::string foreign_schema(const sqlite::Connection& connection);
 /// Views for people that differ from Kiln's, one line each.
 [[nodiscard]] std::vector<std::string> altered_views(const sqlite::Connection& connection);
-/// Brings an older schema up to date, in one transaction. Harmless if another process just did.
-void migrate(sqlite::Connection& connection);
 
 }  // namespace kiln

@@ -14,8 +14,7 @@
 namespace kiln {
 
 /// A database's statements for its tables, indexes, triggers and views, reduced to what matters:
-/// without comments, spacing and the case of words, and for a table without the order of its
-/// columns, because a column that a migration added comes last.
+/// without comments, spacing, the case of words and the order of a table's columns.
 class SchemaText {
  public:
   /// Runs nothing of what the schema says. Throws Error(database) when it cannot be parsed.

@@ -1,6 +1,6 @@
 -- SPDX-FileCopyrightText: 2026 The Kiln authors
 -- SPDX-License-Identifier: Apache-2.0
--- What look-ups and lists read instead of all trials, since schema 5. Everything here is derived
+-- What look-ups and lists read instead of all trials. Everything here is derived
 -- from `trials` and rebuilt where it is missing or wrong.
 
 -- One row for each problem and device that has trials. An empty digest says that the row is out of

@@ -1,15 +1,6 @@
 -- SPDX-FileCopyrightText: 2026 The Kiln authors
 -- SPDX-License-Identifier: Apache-2.0
--- Views for people with plain `sqlite3`; Kiln itself never reads them. Recreated by every
--- migration.
-
-DROP VIEW IF EXISTS sessions_overview;
-DROP VIEW IF EXISTS tunables;
-DROP VIEW IF EXISTS sizes;
-DROP VIEW IF EXISTS failures;
-DROP VIEW IF EXISTS samples;
-DROP VIEW IF EXISTS best;
-DROP VIEW IF EXISTS history;
+-- Views for people with plain `sqlite3`; Kiln itself never reads them.
 
 -- Every trial, oldest first, with times in microseconds.
 CREATE VIEW history AS

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cache/store/sqlite.hpp"
 
-#include <SQLiteCpp/Backup.h>
 #include <SQLiteCpp/SQLiteCpp.h>
 #include <fmt/format.h>
 #include <sqlite3.h>
@@ -382,19 +381,6 @@ Connection Connection::in_memory() {
   connection.protect();
   connection.harden();
   return connection;
-}
-
-Connection Connection::copy_in_memory() const {
-  Connection copy = in_memory();
-  *copy.path_ = *path_;
-  copy.limit_value_bytes(sqlite3_limit(database_->getHandle(), SQLITE_LIMIT_LENGTH, -1));
-  guarded(*path_, [&] {
-    SQLite::Backup backup(*copy.database_, *database_);
-    // A database that stays locked is a result of executeStep, not an exception.
-    const int result = backup.executeStep();
-    if (result != SQLITE_DONE) throw SQLite::Exception("copying the database", result);
-  });
-  return copy;
 }
 
 void Connection::execute(const std::string& sql) {

@@ -122,8 +122,6 @@ class Connection {
 
   /// An empty database without a file.
   [[nodiscard]] static Connection in_memory();
-  /// A copy in memory, which can be changed without touching the file.
-  [[nodiscard]] Connection copy_in_memory() const;
 
   /// One or several statements that yield no rows.
   void execute(const std::string& sql);

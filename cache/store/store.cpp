@@ -128,24 +128,18 @@ std::string integrity_fault(const Connection& connection) {
   }
 }
 
-struct Inspected {
-  int version = 0;
-  std::string salvage_fault;
-};
-
-/// What must hold before anything is read: nothing here evaluates what the file defines.
-Inspected inspect(const Connection& connection, OpenMode mode) {
+/// What must hold before anything is read: nothing here evaluates what the file defines. Returns
+/// why rows have to be saved one by one; "" if they need not.
+std::string inspect(const Connection& connection, OpenMode mode) {
   const sqlite::WorkLimit limit(connection, kOpeningSeconds);
   refuse_empty(connection);
-  Inspected found;
-  found.version = require_known_schema(connection);
-  if (mode == OpenMode::salvage) {
-    const std::string foreign = foreign_schema(connection, found.version);
-    if (!foreign.empty()) found.salvage_fault = "has a schema that is not Kiln's: " + foreign;
-  } else {
-    require_own_schema(connection, found.version);
+  require_known_schema(connection);
+  if (mode != OpenMode::salvage) {
+    require_own_schema(connection);
+    return "";
   }
-  return found;
+  const std::string foreign = foreign_schema(connection);
+  return foreign.empty() ? "" : "has a schema that is not Kiln's: " + foreign;
 }
 
 }  // namespace
@@ -168,7 +162,7 @@ TuningStore TuningStore::open(const std::string& name, OpenMode mode) {
   Connection connection(path, write ? Connection::Access::write : Connection::Access::query,
                         write ? kWriterPatienceMs : kReaderPatienceMs);
   connection.limit_value_bytes(kMostValueBytes);
-  auto [version, salvage_fault] = inspect(connection, mode);
+  std::string salvage_fault = inspect(connection, mode);
   // A caller that saves rows wants to know whether these are all; a foreign schema must not be
   // computed.
   if (mode == OpenMode::salvage && salvage_fault.empty()) {
@@ -177,14 +171,8 @@ TuningStore TuningStore::open(const std::string& name, OpenMode mode) {
   if (write) {
     // Only before writing: rows that are read carry digests, and a look-up must be quick.
     require_sound(connection);
-    if (version < kSchemaVersion) migrate(connection);
-  } else {
-    if (!salvage_fault.empty()) {
-      connection = salvage(connection, version);
-    } else if (version < kSchemaVersion) {
-      connection = connection.copy_in_memory();  // perhaps a site's database: not ours to change
-    }
-    if (version < kSchemaVersion) migrate(connection);
+  } else if (!salvage_fault.empty()) {
+    connection = salvage(connection);
   }
   connection.ignore_programs_in_schema();
   if (write && need_mending(connection)) {
@@ -192,7 +180,7 @@ TuningStore TuningStore::open(const std::string& name, OpenMode mode) {
     repair_shortlists(connection);
     transaction.commit();
   }
-  const bool has_shortlists = write || (version == kSchemaVersion && salvage_fault.empty());
+  const bool has_shortlists = salvage_fault.empty();
   auto impl = std::make_unique<Impl>(std::move(connection), path, write, has_shortlists);
   impl->salvage_fault = std::move(salvage_fault);
   return TuningStore(std::move(impl));

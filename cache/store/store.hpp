@@ -96,10 +96,10 @@ struct RecordCount {
 /// Error(database) whose text names the file, what is wrong and the next step.
 class TuningStore {
  public:
-  /// Opens, creating (read_write only: directory 0700, file 0600, complete or not at all) and
-  /// migrating as needed. Refuses: not a database, another application's, a newer schema, a
-  /// schema with anything that Kiln did not make, damaged, a symbolic link, a foreign owner, group-
-  /// or world-writable.
+  /// Opens, creating as needed (read_write only: directory 0700, file 0600, complete or not at
+  /// all). Refuses: not a database, another application's, a newer schema, one from before the
+  /// first release, a schema with anything that Kiln did not make, damaged, a symbolic link, a
+  /// foreign owner, group- or world-writable.
   [[nodiscard]] static TuningStore open(const std::string& path, OpenMode mode);
 
   TuningStore(TuningStore&&) noexcept;

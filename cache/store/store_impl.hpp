@@ -80,7 +80,7 @@ class TuningStore::Impl {
   sqlite::Connection connection;
   std::string path;
   bool writable;
-  bool has_shortlists;  ///< false for a copy in memory, of an older schema or of what was salvaged
+  bool has_shortlists;  ///< false for a copy in memory of what was salvaged
   std::string salvage_fault;
   /// Rows whose digest did not match, by table and id, so that each counts once.
   std::set<std::string> corrupt;

@@ -18,9 +18,8 @@ std::uintptr_t alignment_mask(const Problem& problem, const char* trait) {
   return static_cast<std::uintptr_t>(problem.trait(trait).value_or(1) - 1);
 }
 
-std::unique_ptr<const GemmEntry> make_gemm_entry(const Gemm& gemm, const GemmKey& key,
-                                                 KernelEntry common) {
-  const Problem problem = to_problem(gemm);
+std::unique_ptr<const GemmEntry> make_gemm_entry(const Gemm& gemm, const Problem& problem,
+                                                 const GemmKey& key, KernelEntry common) {
   auto entry = std::make_unique<GemmEntry>(std::move(common));
   entry->key = key;
   entry->mask_a = alignment_mask(problem, "align_a");
@@ -87,11 +86,13 @@ const GemmEntry* GemmKernels::load(const Gemm& gemm, const GemmRequest& request)
   // that are larger than any memory.
   const Gemm normal = normalised(gemm);
   if (!request.valid) throw Error(ErrorKind::usage, "gemm: an operand is larger than any memory");
+  const Problem problem = problem_of_normal(normal);
   const GemmEntry* entry = nullptr;
-  loader_.load({to_problem(normal), gemm_tuner_words(normal),
+  loader_.load({problem, [&] { return gemm_tuner_words(normal); },
                 [&] { return (entry = table_.find(request.key)) != nullptr; },
                 [&](KernelEntry common) {
-                  entry = table_.publish(make_gemm_entry(normal, request.key, std::move(common)));
+                  entry = table_.publish(
+                      make_gemm_entry(normal, problem, request.key, std::move(common)));
                 }});
   return entry;
 }

@@ -97,6 +97,15 @@ KernelCode KernelBuilder::compile(const Choice& choice, const Problem& problem) 
   return code;
 }
 
+KernelCode KernelBuilder::compile_again(KernelCode refused) const {
+  // Another compiler's code says nothing about what the present one has stored.
+  const std::string present = compiler_.identity();
+  refused.result = refused.toolkit == present ? compiler_.compile_afresh(refused.request)
+                                              : compiler_.compile(refused.request);
+  refused.toolkit = present;
+  return refused;
+}
+
 KernelBuilder::Loaded* KernelBuilder::load(const KernelTemplate& kernel_template,
                                            const std::string& name, const KernelCode& code,
                                            std::string& failure) {
@@ -107,20 +116,6 @@ KernelBuilder::Loaded* KernelBuilder::load(const KernelTemplate& kernel_template
                 code.toolkit,
                 {},
                 why_not_competitive(code.result)};
-  // What the device refuses counts as not stored; but another compiler's code says nothing about
-  // what the present one has stored.
-  bool stored = code.result.from_store;
-  if (!loaded.module && stored && code.toolkit != compiler_.identity()) {
-    const CompileResult present = compiler_.compile(code.request);
-    loaded.module = load_module(kernel_template, present, failure);
-    loaded.drawback = why_not_competitive(present);
-    loaded.toolkit = compiler_.identity();
-    stored = present.from_store;
-  }
-  if (!loaded.module && stored) {
-    loaded.module = load_module(kernel_template, compiler_.compile_afresh(code.request), failure);
-    loaded.toolkit = compiler_.identity();
-  }
   if (!loaded.module) return nullptr;
   loaded.prepared_bytes.resize(loaded.module->functions().size(), 0);
   return &modules_.emplace(name, std::move(loaded)).first->second;
@@ -132,7 +127,10 @@ BuiltKernel KernelBuilder::build(const Choice& choice, const Problem& problem,
   const DeviceLimits& limits = device_.info().limits;
   try {
     Loaded* loaded = load(*choice.kernel_template, code_name(choice, problem), code, built.failure);
-    if (loaded == nullptr) return built;
+    if (loaded == nullptr) {
+      built.is_stale = code.result.from_store;
+      return built;
+    }
     const auto geometry = choice.kernel_template->geometry(choice.config, problem, limits);
     auto plans = choice.kernel_template->argument_plans(choice.config, problem, limits);
     const auto functions = loaded->module->functions();

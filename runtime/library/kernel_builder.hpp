@@ -27,6 +27,8 @@ struct BuiltKernel {
   std::int64_t workspace_bytes = 0;
   std::string toolkit;  ///< identity of the compiler that produced the code
   std::string failure;  ///< why there is none; "" on success
+  /// Whether it failed with code from the store, so that compile_again() may help.
+  bool is_stale = false;
   /// Why it is not worth running although it would (why_not_competitive()); "" if it is.
   std::string drawback;
 
@@ -42,7 +44,7 @@ struct KernelCode {
 };
 
 /// Renders, compiles (or finds compiled), loads and prepares. Problems that differ only in sizes
-/// share one loaded module. One thread at a time, except for compile().
+/// share one loaded module. One thread at a time, except for compile() and compile_again().
 class KernelBuilder {
  public:
   KernelBuilder(const Catalog& catalog, Device& device, CachingCompiler& compiler);
@@ -53,7 +55,11 @@ class KernelBuilder {
   [[nodiscard]] bool holds(const std::string& code_name) const;
   /// Thread-safe. Throws Error(compiler) if it has to compile and there is no compiler.
   [[nodiscard]] KernelCode compile(const Choice& choice, const Problem& problem) const;
-  /// `code` is what compile() returned for the choice; it is not used if holds() is true.
+  /// Thread-safe. For code from the store that the device refused: what the present compiler has
+  /// in the store if `refused` is another's, else compiled afresh.
+  [[nodiscard]] KernelCode compile_again(KernelCode refused) const;
+  /// `code` is what compile() returned for the choice; it is not used if holds() is true. Compiles
+  /// nothing.
   [[nodiscard]] BuiltKernel build(const Choice& choice, const Problem& problem,
                                   const KernelCode& code);
 
@@ -67,7 +73,6 @@ class KernelBuilder {
   /// This and load() return null and set `failure` if the candidate cannot be compiled or loaded.
   [[nodiscard]] std::shared_ptr<const LoadedModule> load_module(
       const KernelTemplate& kernel_template, const CompileResult& compiled, std::string& failure);
-  /// May compile, which makes others wait, if the device refuses what was stored.
   [[nodiscard]] Loaded* load(const KernelTemplate& kernel_template, const std::string& name,
                              const KernelCode& code, std::string& failure);
 

@@ -61,13 +61,17 @@ LibraryCounters KernelLoader::counters() const noexcept {
 
 void KernelLoader::load(const WantedKernel& wanted) {
   const LibraryWork work;
+  const Problem& problem = wanted.problem;
+  // May load a compiler, if none ever filled the cubin store: then nothing in the store could
+  // save us that.
+  const bool asks_database = work_of(problem) == Work::all && parts_.mode != Mode::default_only;
+  const std::string toolkit = asks_database ? compiler_.identity() : "";
   Lock lock(mutex_);
   if (wanted.is_loaded()) return;
-  const Problem& problem = wanted.problem;
   if (work_of(problem) == Work::none) return wanted.publish(idle_entry(problem));
   Refusals refusals;
   for (;;) {
-    std::optional<Choice> choice = choose(wanted, refusals, lock);
+    std::optional<Choice> choice = choose(wanted, refusals, toolkit, lock);
     // A thread that waited for the same tuner may have been faster.
     if (wanted.is_loaded()) return;
     database_reads_ = chooser_.database_reads();
@@ -108,16 +112,13 @@ void KernelLoader::load(const WantedKernel& wanted) {
 }
 
 std::optional<Choice> KernelLoader::choose(const WantedKernel& wanted, const Refusals& refusals,
-                                           Lock& lock) {
+                                           const std::string& toolkit, Lock& lock) {
   const Problem& problem = wanted.problem;
   const Refused& refused = refusals.candidates;
   if (work_of(problem) == Work::trivial) {
     return chooser_.plainest(problem, refused, why_nothing_to_tune(problem));
   }
   if (parts_.mode == Mode::default_only) return chooser_.fallback(problem, refused, "");
-  // May load a compiler, if none ever filled the cubin store: then nothing in the store could
-  // save us that.
-  const std::string toolkit = compiler_.identity();
   Known known;
   if (refused.size() < kMostTries) known = chooser_.stored(problem, toolkit, refused);
   // A prediction is better than nothing, but on a GPU, which can measure, it is not tuning.
@@ -142,19 +143,33 @@ BuiltKernel KernelLoader::build(const Choice& choice, const Problem& problem, Lo
   compiled_.wait(lock, [&] { return builder_.holds(name) || !compiling_.contains(name); });
   if (builder_.holds(name)) return builder_.build(choice, problem, {});
   compiling_.insert(name);
-  lock.unlock();
   KernelCode code;
+  const auto without_lock = [&](const auto& compile) {
+    lock.unlock();
+    try {
+      code = compile();
+    } catch (...) {
+      lock.lock();
+      throw;
+    }
+    lock.lock();
+  };
+  BuiltKernel built;
   std::exception_ptr fault;
   try {
-    code = builder_.compile(choice, problem);
+    without_lock([&] { return builder_.compile(choice, problem); });
+    for (;;) {
+      built = builder_.build(choice, problem, code);
+      if (!built.is_stale) break;
+      without_lock([&] { return builder_.compile_again(std::move(code)); });
+    }
   } catch (...) {
     fault = std::current_exception();
   }
-  lock.lock();
   compiling_.erase(name);
   compiled_.notify_all();
   if (fault) std::rethrow_exception(fault);
-  return builder_.build(choice, problem, code);
+  return built;
 }
 
 void KernelLoader::refuse_unknown(const WantedKernel& wanted, const Refusals& refusals) const {
@@ -191,7 +206,7 @@ void KernelLoader::refuse_untuned(const WantedKernel& wanted, const Refusals& re
 
 std::string KernelLoader::command_that_tunes(const WantedKernel& wanted) const {
   std::string command;
-  for (const std::string& word : tuner_command("kiln", wanted.tuner_words, tuner_settings())) {
+  for (const std::string& word : tuner_command("kiln", wanted.tuner_words(), tuner_settings())) {
     command += (command.empty() ? "" : " ") + shell_word(word);
   }
   return command;
@@ -260,7 +275,7 @@ void KernelLoader::run_tuner(const WantedKernel& wanted) {
                         fmt::format("no tuned kernel for {}: tuning it now with {}, which takes "
                                     "about 25 s, once",
                                     name, program));
-  std::vector<std::string> command = tuner_command(program, wanted.tuner_words, tuner_settings());
+  std::vector<std::string> command = tuner_command(program, wanted.tuner_words(), tuner_settings());
   // The application waits for the tuner; it should not wait for other runs on the GPU as well.
   command.emplace_back("--no-wait");
   const std::string failure = run_program(command);

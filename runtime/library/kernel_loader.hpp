@@ -24,12 +24,13 @@
 
 namespace kiln::detail {
 
-/// A kernel that was asked for and is in no table yet. Both functions are called with the loader's
-/// lock, which makes them the only ones that write to tables.
+/// A kernel that was asked for and is in no table yet. is_loaded() and publish() are called with
+/// the loader's lock, which makes them the only ones that write to tables.
 struct WantedKernel {
   Problem problem;
-  /// The problem as the tuner is told it: "softmax", "--rows", "1000", ...
-  std::vector<std::string> tuner_words;
+  /// The problem on the tuner's command line: "softmax", "--rows", "1000", ... Called when a tuner
+  /// starts, or is named in a message.
+  std::function<std::vector<std::string>()> tuner_words;
   /// Whether another thread has been faster.
   std::function<bool()> is_loaded;
   /// Puts the kernel into its table.
@@ -61,9 +62,10 @@ class KernelLoader {
     /// The first of those that would run, but are not competitive.
     std::optional<Choice> usable;
   };
-  /// May release the lock for as long as the tuner runs.
+  /// `toolkit` is the present compiler's identity, which the database is asked with. May release
+  /// the lock for as long as the tuner runs.
   [[nodiscard]] std::optional<Choice> choose(const WantedKernel& wanted, const Refusals& refusals,
-                                             Lock& lock);
+                                             const std::string& toolkit, Lock& lock);
   /// Releases the lock for as long as it compiles.
   [[nodiscard]] BuiltKernel build(const Choice& choice, const Problem& problem, Lock& lock);
   /// Throws Error(not_found): no template computes the problem.

@@ -22,11 +22,12 @@ std::string or_environment(const std::string& value, const char* name) {
   return value.empty() ? environment_setting(name) : value;
 }
 
-Mode mode_of(const std::string& wanted) {
-  const std::string text = or_environment(wanted, "KILN_MODE");
+Mode mode_of(std::optional<Mode> wanted) {
+  if (wanted) return *wanted;
+  const std::string text = environment_setting("KILN_MODE");
   if (text.empty()) return Mode::use;
   if (const auto mode = parse_mode(text)) return *mode;
-  throw Error(ErrorKind::usage, fmt::format("mode '{}' (KILN_MODE) is unknown; the modes are {}",
+  throw Error(ErrorKind::usage, fmt::format("KILN_MODE is '{}', which is no mode; the modes are {}",
                                             text, fmt::join(kModeNames, ", ")));
 }
 

@@ -63,7 +63,7 @@ const OperationEntry* OperationKernels::load(const OperationProblem& asked) {
   const Problem problem = checked_problem(asked, loader_.parts().template_path);
   const OperationRequest request(asked);
   const OperationEntry* entry = nullptr;
-  loader_.load({problem, operation_tuner_words(problem),
+  loader_.load({problem, [&] { return operation_tuner_words(problem); },
                 [&] { return (entry = table_.find(request)) != nullptr; },
                 [&](KernelEntry common) {
                   entry = table_.publish(make_operation_entry(asked, problem, std::move(common)));

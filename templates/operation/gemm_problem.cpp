@@ -177,19 +177,24 @@ double largest_factor(const Gemm& gemm) {
 }
 
 Problem to_problem(const Gemm& gemm) {
-  const Gemm g = normalised(gemm);
+  return problem_of_normal(normalised(gemm));
+}
+
+Problem problem_of_normal(const Gemm& normal) {
   Problem problem;
   problem.operation = "gemm";
-  problem.sizes = {{"m", g.m}, {"n", g.n}, {"k", g.k}};
-  problem.types = {{"a", g.a}, {"b", g.b}, {"c", g.c}, {"d", g.d}, {"acc", g.acc}};
-  problem.traits = {{"trans_a", g.storage_a == Storage::t ? 1 : 0},
-                    {"trans_b", g.storage_b == Storage::t ? 1 : 0},
-                    {"align_a", row_alignment(g.alignment_a, g.lda, g.a)},
-                    {"align_b", row_alignment(g.alignment_b, g.ldb, g.b)},
-                    {"align_c", row_alignment(g.alignment_c, g.ldc, g.c)},
-                    {"align_d", row_alignment(g.alignment_d, g.ldd, g.d)},
-                    {"reads_c", g.reads_c ? 1 : 0}};
-  if (const auto* entry = g.epilogue.entry()) problem.epilogue = entry->expression.canonical(g.d);
+  problem.sizes = {{"m", normal.m}, {"n", normal.n}, {"k", normal.k}};
+  problem.types = {
+      {"a", normal.a}, {"b", normal.b}, {"c", normal.c}, {"d", normal.d}, {"acc", normal.acc}};
+  problem.traits = {{"trans_a", normal.storage_a == Storage::t ? 1 : 0},
+                    {"trans_b", normal.storage_b == Storage::t ? 1 : 0},
+                    {"align_a", row_alignment(normal.alignment_a, normal.lda, normal.a)},
+                    {"align_b", row_alignment(normal.alignment_b, normal.ldb, normal.b)},
+                    {"align_c", row_alignment(normal.alignment_c, normal.ldc, normal.c)},
+                    {"align_d", row_alignment(normal.alignment_d, normal.ldd, normal.d)},
+                    {"reads_c", normal.reads_c ? 1 : 0}};
+  if (const auto* entry = normal.epilogue.entry())
+    problem.epilogue = entry->expression.canonical(normal.d);
   return problem;
 }
 

@@ -23,6 +23,8 @@ namespace kiln {
 /// Leading dimensions enter it only through the alignment traits: they don't change which kernel is
 /// right.
 [[nodiscard]] Problem to_problem(const Gemm& gemm);
+/// The same for what normalised() returned, which is not checked again.
+[[nodiscard]] Problem problem_of_normal(const Gemm& normal);
 
 /// Whether D is computed in whole numbers, alpha and beta too: an s32 accumulator with a D of s32.
 [[nodiscard]] bool has_whole_factors(const Gemm& gemm);

@@ -109,7 +109,7 @@ int main() try {
   const auto device = kiln::open_device("cuda:0");
   // The same kernel whatever this user has tuned.
   kiln::LibraryOptions options;
-  options.mode = "default_only";
+  options.mode = kiln::Mode::default_only;
   const kiln::Library library = kiln::Library::open(options);
   const kiln::Gemm gemm = kiln::normalised(kiln::Gemm::of(kiln::DType::f16, 64, 64, 64));
   const kiln::Kernel kernel = library.get(gemm);

@@ -67,7 +67,7 @@ class RuntimeLibraryTest : public GpuTest {
     options.database = folder_.file("tuning.db");
     options.cubin_store = folder_.file("cubins.db");
     options.device = "cuda:0";
-    options.mode = "use";
+    options.mode = Mode::use;
     return options;
   }
 

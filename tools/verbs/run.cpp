@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cuda_runtime_api.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <chrono>
@@ -79,7 +80,13 @@ LibraryOptions library_options(const Context& context, const RunOptions& run) {
   options.include = split_list(context.flags.include, ':');
   options.cuda_include = context.flags.cuda_include;
   options.device = context.flags.device;
-  options.mode = run.mode;
+  if (!run.mode.empty()) {
+    options.mode = parse_mode(run.mode);
+    if (!options.mode) {
+      throw Error(ErrorKind::usage, fmt::format("--mode {} is no mode; the modes are {}", run.mode,
+                                                fmt::join(kModeNames, ", ")));
+    }
+  }
   options.log = run.log;
   const std::string level = run.log.empty() ? environment_setting("KILN_LOG") : run.log;
   if (level != detail::kLogLevels[0]) {

@@ -126,21 +126,9 @@ void Finalists::add_unlike(std::vector<Trial>& chosen, std::span<const Trial> ot
   }
 }
 
-std::vector<Trial> Finalists::compare(Evaluator& evaluator, Compiler& compiler,
-                                      const std::vector<ProblemCase>& cases, double seconds) {
-  // Without a new result the comparison of an earlier session is still valid.
-  if (!ledger_.found_any()) return {};
-  auto finalists = choose(seconds);
-  if (finalists.size() < 2) return {};
-  ComparisonRequest request;
-  request.rounds = affordable_rounds(finalists, seconds);
-  if (request.rounds < kFewestRounds) {
-    context_.observer.on_note(
-        "too little time is left to compare the best candidates by interleaved timing");
-    return {};
-  }
-  request.timeout_s = std::max(kLeastTimeoutSeconds, std::min(60.0, kHangFactor * seconds));
-  std::vector<Trial> compared;
+Finalists::Contest Finalists::prepare(std::vector<Trial> finalists, Compiler& compiler,
+                                      const std::vector<ProblemCase>& cases) {
+  Contest contest;
   std::set<std::string> codes;
   for (auto& trial : finalists) {
     const Candidate candidate = candidate_of(trial);
@@ -157,53 +145,79 @@ std::vector<Trial> Finalists::compare(Evaluator& evaluator, Compiler& compiler,
     const EvaluationJob& job = entry->second.job;
     const std::string& code_digest = entry->second.code_digest;
     if (!code_digest.empty() && !codes.insert(code_digest).second) continue;
-    request.jobs.push_back(job);
+    contest.request.jobs.push_back(job);
     trial.code_digest = code_digest;
-    compared.push_back(std::move(trial));
+    contest.trials.push_back(std::move(trial));
   }
-  if (compared.size() < 2) return {};
+  return contest;
+}
 
+std::optional<Comparison> Finalists::run(Evaluator& evaluator, const ComparisonRequest& request,
+                                         double seconds) {
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
   if (!evaluator.make_ready(
           [&] { return context_.stop || std::chrono::steady_clock::now() >= deadline; })) {
     context_.observer.on_note("the device was not ready in time to compare the best candidates");
-    return {};
+    return std::nullopt;
   }
-  const auto compared_in_turns =
+  auto comparison =
       ledger_.occupy_device([&] { return evaluator.compare(request, StopGrace(context_.stop)); });
-  if (!compared_in_turns) return {};
-  const Comparison& comparison = *compared_in_turns;
-  if (!comparison.note.empty()) {
+  if (comparison && !comparison->note.empty()) {
     // The worker ended, and which finalist is at fault is unknown, so none is blamed.
-    context_.observer.on_note("the best candidates could not be compared: " + comparison.note);
+    context_.observer.on_note("the best candidates could not be compared: " + comparison->note);
+    return std::nullopt;
+  }
+  return comparison;
+}
+
+Trial Finalists::record(Trial trial, const ComparisonRow& row, const ComparisonRow& first) {
+  trial.id.clear();
+  trial.session_id = context_.session_id;
+  trial.shared_from.clear();
+  trial.environment = context_.environment;
+  trial.judge_digest = context_.judge;
+  trial.outcome = row.outcome;
+  trial.message = row.message;
+  trial.timing.reset();
+  if (row.outcome == Outcome::ok) {
+    trial.timing = common_clock_timing(row, first);
+  } else {
+    // The search's verdict says nothing about this run.
+    trial.verification.reset();
+  }
+  trial = ledger_.record_again(std::move(trial));
+  for (Trial& other : ledger_.with_code_of(trial)) {
+    other.id.clear();
+    other.session_id = context_.session_id;
+    share_outcome(other, trial);
+    (void)ledger_.record_again(std::move(other));
+  }
+  return trial;
+}
+
+std::vector<Trial> Finalists::compare(Evaluator& evaluator, Compiler& compiler,
+                                      const std::vector<ProblemCase>& cases, double seconds) {
+  // Without a new result the comparison of an earlier session is still valid.
+  if (!ledger_.found_any()) return {};
+  auto finalists = choose(seconds);
+  if (finalists.size() < 2) return {};
+  const int rounds = affordable_rounds(finalists, seconds);
+  if (rounds < kFewestRounds) {
+    context_.observer.on_note(
+        "too little time is left to compare the best candidates by interleaved timing");
     return {};
   }
+  Contest contest = prepare(std::move(finalists), compiler, cases);
+  if (contest.trials.size() < 2) return {};
+  contest.request.rounds = rounds;
+  contest.request.timeout_s = std::max(kLeastTimeoutSeconds, std::min(60.0, kHangFactor * seconds));
+  const auto comparison = run(evaluator, contest.request, seconds);
+  if (!comparison) return {};
   std::vector<Trial> result;
-  for (std::size_t i = 0; i < compared.size() && i < comparison.jobs.size(); ++i) {
-    const ComparisonRow& row = comparison.jobs[i];
+  for (std::size_t i = 0; i < contest.trials.size() && i < comparison->jobs.size(); ++i) {
+    const ComparisonRow& row = comparison->jobs[i];
     if (row.outcome == Outcome::ok && row.timing.median_ns <= 0.0) continue;  // was never timed
-    Trial trial = compared[i];
-    trial.id.clear();
-    trial.session_id = context_.session_id;
-    trial.shared_from.clear();
-    trial.environment = context_.environment;
-    trial.judge_digest = context_.judge;
-    trial.outcome = row.outcome;
-    trial.message = row.message;
-    trial.timing.reset();
-    if (row.outcome == Outcome::ok) {
-      trial.timing = common_clock_timing(row, comparison.jobs.front());
-    } else {
-      // The search's verdict says nothing about this run.
-      trial.verification.reset();
-    }
-    trial = ledger_.record_again(std::move(trial));
-    for (Trial& other : ledger_.with_code_of(trial)) {
-      other.id.clear();
-      other.session_id = context_.session_id;
-      share_outcome(other, trial);
-      (void)ledger_.record_again(std::move(other));
-    }
+    Trial trial = record(contest.trials[i], row, comparison->jobs.front());
     if (eligible(trial)) result.push_back(std::move(trial));
   }
   std::sort(result.begin(), result.end(), better);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -38,7 +39,20 @@ class Finalists {
     double time_ns = 0.0;
     double preparation_s = 0.0;  ///< for loading and verifying
   };
+  /// What is compared, and the trial that each job stands for.
+  struct Contest {
+    ComparisonRequest request;
+    std::vector<Trial> trials;
+  };
   [[nodiscard]] std::vector<Trial> choose(double seconds) const;
+  /// Those of the finalists that compile, each code once.
+  [[nodiscard]] Contest prepare(std::vector<Trial> finalists, Compiler& compiler,
+                                const std::vector<ProblemCase>& cases);
+  /// Nothing if the device was not ready in time, the session stops, or a worker ended.
+  [[nodiscard]] std::optional<Comparison> run(Evaluator& evaluator,
+                                              const ComparisonRequest& request, double seconds);
+  /// Stores the new time of a finalist, and of the candidates that have its code.
+  Trial record(Trial trial, const ComparisonRow& row, const ComparisonRow& first);
   void add_unlike(std::vector<Trial>& chosen, std::span<const Trial> others, double seconds) const;
   [[nodiscard]] double batch_s(const Trial& trial) const;
   [[nodiscard]] double preparation_s(const Trial& trial) const;

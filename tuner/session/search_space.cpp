@@ -142,30 +142,39 @@ SearchSpace make_search_space(const Catalog& catalog, const Problem& problem,
                               const Choices& choices) {
   SearchSpace space;
   ChoiceUse use(choices);
-  for (const KernelTemplate* kernel_template : selected(catalog, problem, only)) {
+  const auto add = [&](const KernelTemplate* kernel_template) {
     const auto leave_out = [&](const std::string& why) {
       space.unsupported.push_back(fmt::format("{}: {}", kernel_template->name(), why));
     };
     if (const auto why = kernel_template->why_unsupported(problem, limits)) {
       space.unsupported.push_back(*why);  // names its template
-      continue;
+      return;
     }
     ParamSpace whole = kernel_template->space(problem, limits);
     std::string why;
     const auto narrowing = applicable(whole, choices, use, why);
     if (!narrowing) {
       leave_out(why);
-      continue;
+      return;
     }
     ParamSpace narrowed = narrowing->empty() ? std::move(whole) : whole.narrowed(*narrowing);
     if (!narrowed.default_config()) {
       leave_out(fmt::format("no configuration is valid for this problem on this device: {}",
                             narrowed.why_empty().value_or("the space is empty")));
-      continue;
+      return;
     }
     space.parts.push_back(
         {kernel_template, std::move(narrowed), kernel_template->priority(problem, limits)});
+  };
+  std::vector<const KernelTemplate*> fallbacks;
+  for (const KernelTemplate* kernel_template : selected(catalog, problem, only)) {
+    if (only.empty() && kernel_template->priority(problem, limits) < 0) {
+      fallbacks.push_back(kernel_template);
+    } else {
+      add(kernel_template);
+    }
   }
+  if (space.parts.empty()) std::ranges::for_each(fallbacks, add);
   use.require_all_used();
   return space;
 }

@@ -37,9 +37,10 @@ struct SearchSpace {
   [[nodiscard]] const Part* find(std::string_view template_name) const;
 };
 
-/// `only` restricts to those templates (empty: all of the problem's operation); `choices` narrows
-/// tunables by name in every template that has them. A template that lists none of the values
-/// chosen for a tunable does not take part.
+/// `only` restricts to those templates. If it is empty, all of the problem's operation take part;
+/// those whose priority is negative only where no other does.
+/// `choices` narrows tunables by name in every template that has them. A template that lists none
+/// of the values chosen for a tunable does not take part.
 /// Throws Error(usage) for an unknown template, one of another operation, and a tunable or value
 /// that no template lists.
 [[nodiscard]] SearchSpace make_search_space(

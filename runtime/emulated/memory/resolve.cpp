@@ -85,116 +85,150 @@ std::optional<SharedVariable> meant_array(const Program& program, const Instr& i
   return SharedVariable{program.dynamic_shared_name, 0, dynamic_bytes};
 }
 
-void resolve_lane(Warp& warp, const Instr& instr, WarpAccess& access, int lane) {
-  const std::uint64_t address = access.address[lane];
-  const auto bytes = static_cast<std::uint64_t>(access.bytes);
-  const LaneMask bit = LaneMask{1} << lane;
-  const std::uint64_t alignment =
-      access.alignment != 0 ? static_cast<std::uint64_t>(access.alignment) : bytes;
-  if (address % alignment != 0) {
-    warp.fail(
-        instr, bit, Finding::misaligned,
-        fmt::format("{} {} bytes at {}, whose address is no multiple of {}", verb_of(access.kind),
-                    bytes, misaligned_place(warp, access, address), alignment),
-        address);
-  }
-  ptx::Space space = access.space;
-  std::uint64_t within = address;
-  if (space == ptx::Space::generic) {
-    const std::uint64_t window = address & kWindowMask;
-    within = address & ~kWindowMask;
-    space = window == kSharedWindow  ? ptx::Space::shared
-            : window == kLocalWindow ? ptx::Space::local
-            : window == kParamWindow ? ptx::Space::param
-                                     : ptx::Space::global;
-  }
-  const auto outside = [&](std::string_view what, std::string_view of, std::uint64_t size) {
-    warp.fail(
-        instr, bit, Finding::out_of_bounds,
-        fmt::format("{} {} bytes at {} {:#x}, outside the {} bytes of {}", verb_of(access.kind),
-                    bytes, what, static_cast<std::int64_t>(within), size, of),
-        address);
-  };
-  switch (space) {
-    case ptx::Space::shared: {
-      const SharedPlace at = shared_place(within, warp.block().rank());
-      auto& blocks = warp.block().cluster().blocks();
-      if (at.rank >= blocks.size())
-        outside("shared address", "its cluster's blocks", blocks.size());
-      if (at.rank != warp.block().rank() && access.space == ptx::Space::shared &&
-          !access.in_cluster) {
-        warp.fail(instr, bit, Finding::out_of_bounds,
-                  fmt::format("{} shared memory of block rank {}, which only .shared::cluster and "
-                              "generic addresses reach",
-                              verb_of(access.kind), at.rank),
-                  address);
-      }
-      Block& owner = *blocks[at.rank];
-      if (!owner.shared_holds(at.offset, bytes)) {
-        within = std::uint64_t{at.offset} - kSharedBase;
-        // A null pointer was meant for none.
-        const std::uint32_t dynamic_bytes = warp.block().launch().dynamic_smem_bytes;
-        const auto array =
-            at.offset == 0 ? std::nullopt : meant_array(warp.program(), instr, dynamic_bytes);
-        if (array) {
-          const auto from = static_cast<std::int64_t>(within) - std::int64_t{array->begin};
-          warp.fail(
-              instr, bit, Finding::out_of_bounds,
-              fmt::format("{} {} bytes at {}, which has {} bytes", verb_of(access.kind), bytes,
-                          place_within(array->name, from, access.element_bytes), array->bytes),
-              address);
-        }
-        outside("offset", "shared memory", owner.shared_bytes());
-      }
-      access.host[lane] = owner.shared(at.offset);
-      return;
+/// The access of one lane: finds the host's bytes behind its address, or fails as hardware would.
+class LaneAccess {
+ public:
+  LaneAccess(Warp& warp, const Instr& instr, WarpAccess& access, int lane)
+      : warp_(warp),
+        instr_(instr),
+        access_(access),
+        lane_(lane),
+        address_(access.address[lane]),
+        bytes_(static_cast<std::uint64_t>(access.bytes)) {}
+
+  void resolve() {
+    require_alignment();
+    switch (space_within()) {
+      case ptx::Space::shared:
+        return resolve_shared();
+      case ptx::Space::local:
+        return resolve_local();
+      case ptx::Space::param:
+        return resolve_parameter();
+      case ptx::Space::generic:
+      case ptx::Space::constant:
+      case ptx::Space::global:
+        return resolve_global();
     }
-    case ptx::Space::local: {
-      if (!holds(warp.program().local_bytes, within, bytes)) {
-        outside("offset", "the thread's local memory", warp.program().local_bytes);
-      }
-      const auto thread = static_cast<std::uint32_t>(warp.index() * kLanes + lane);
-      access.host[lane] = warp.block().local(thread) + within;
-      return;
+  }
+
+ private:
+  [[nodiscard]] LaneMask bit() const { return LaneMask{1} << lane_; }
+
+  void require_alignment() const {
+    const std::uint64_t alignment =
+        access_.alignment != 0 ? static_cast<std::uint64_t>(access_.alignment) : bytes_;
+    if (address_ % alignment == 0) return;
+    warp_.fail(
+        instr_, bit(), Finding::misaligned,
+        fmt::format("{} {} bytes at {}, whose address is no multiple of {}", verb_of(access_.kind),
+                    bytes_, misaligned_place(warp_, access_, address_), alignment),
+        address_);
+  }
+
+  /// The space that the address is in; sets `within_` to the address in it.
+  ptx::Space space_within() {
+    within_ = address_;
+    if (access_.space != ptx::Space::generic) return access_.space;
+    within_ = address_ & ~kWindowMask;
+    const std::uint64_t window = address_ & kWindowMask;
+    return window == kSharedWindow  ? ptx::Space::shared
+           : window == kLocalWindow ? ptx::Space::local
+           : window == kParamWindow ? ptx::Space::param
+                                    : ptx::Space::global;
+  }
+
+  [[noreturn]] void fail(const std::string& message) const {
+    warp_.fail(instr_, bit(), Finding::out_of_bounds, message, address_);
+  }
+
+  [[noreturn]] void fail_outside(std::string_view what, std::string_view of,
+                                 std::uint64_t size) const {
+    fail(fmt::format("{} {} bytes at {} {:#x}, outside the {} bytes of {}", verb_of(access_.kind),
+                     bytes_, what, static_cast<std::int64_t>(within_), size, of));
+  }
+
+  void resolve_shared() {
+    const SharedPlace at = shared_place(within_, warp_.block().rank());
+    auto& blocks = warp_.block().cluster().blocks();
+    if (at.rank >= blocks.size()) {
+      fail_outside("shared address", "its cluster's blocks", blocks.size());
     }
-    case ptx::Space::param: {
-      const auto& parameters = warp.block().launch().parameters;
-      if (access.kind != AccessKind::load) {
-        warp.fail(instr, bit, Finding::out_of_bounds,
-                  fmt::format("{} a kernel parameter", verb_of(access.kind)), address);
-      }
-      if (!holds(parameters.size(), within, bytes)) {
-        outside("offset", "the kernel's parameters", parameters.size());
-      }
-      // All blocks share them; a load leaves them as they are.
-      access.host[lane] = const_cast<std::byte*>(parameters.data()) + within;
-      return;
+    if (at.rank != warp_.block().rank() && access_.space == ptx::Space::shared &&
+        !access_.in_cluster) {
+      fail(
+          fmt::format("{} shared memory of block rank {}, which only .shared::cluster and "
+                      "generic addresses reach",
+                      verb_of(access_.kind), at.rank));
     }
-    case ptx::Space::generic:
-    case ptx::Space::constant:
-    case ptx::Space::global:
-      break;
+    Block& owner = *blocks[at.rank];
+    if (!owner.shared_holds(at.offset, bytes_)) fail_shared(at.offset, owner);
+    access_.host[lane_] = owner.shared(at.offset);
   }
-  const auto length = static_cast<std::int64_t>(bytes);
-  const Allocation* hit = warp.allocation();
-  if (hit == nullptr || !hit->holds(address, length)) {
-    hit = warp.block().launch().memory->find(address);
-    warp.remember(hit);
-    if (hit == nullptr || !hit->holds(address, length)) fail_global(warp, instr, access, lane);
+
+  [[noreturn]] void fail_shared(std::uint32_t offset, const Block& owner) {
+    within_ = std::uint64_t{offset} - kSharedBase;
+    // A null pointer was meant for none.
+    const std::uint32_t dynamic_bytes = warp_.block().launch().dynamic_smem_bytes;
+    const auto array =
+        offset == 0 ? std::nullopt : meant_array(warp_.program(), instr_, dynamic_bytes);
+    if (!array) fail_outside("offset", "shared memory", owner.shared_bytes());
+    const auto from = static_cast<std::int64_t>(within_) - std::int64_t{array->begin};
+    fail(fmt::format("{} {} bytes at {}, which has {} bytes", verb_of(access_.kind), bytes_,
+                     place_within(array->name, from, access_.element_bytes), array->bytes));
   }
-  if (hit->read_only && access.kind != AccessKind::load) {
-    warp.fail(instr, bit, Finding::out_of_bounds,
-              fmt::format("{} the constant '{}'", verb_of(access.kind), hit->name), address);
+
+  void resolve_local() {
+    if (!holds(warp_.program().local_bytes, within_, bytes_)) {
+      fail_outside("offset", "the thread's local memory", warp_.program().local_bytes);
+    }
+    const auto thread = static_cast<std::uint32_t>(warp_.index() * kLanes + lane_);
+    access_.host[lane_] = warp_.block().local(thread) + within_;
   }
-  if (!hit->read_only) warp.require_launch_wait(instr, bit, "touches global memory");
-  access.host[lane] = hit->host(address);
-  if (access.kind == AccessKind::store) hit->mark_written(address, bytes);
-}
+
+  void resolve_parameter() {
+    const auto& parameters = warp_.block().launch().parameters;
+    if (access_.kind != AccessKind::load) {
+      fail(fmt::format("{} a kernel parameter", verb_of(access_.kind)));
+    }
+    if (!holds(parameters.size(), within_, bytes_)) {
+      fail_outside("offset", "the kernel's parameters", parameters.size());
+    }
+    // All blocks share them; a load leaves them as they are.
+    access_.host[lane_] = const_cast<std::byte*>(parameters.data()) + within_;
+  }
+
+  void resolve_global() {
+    const auto length = static_cast<std::int64_t>(bytes_);
+    const Allocation* hit = warp_.allocation();
+    if (hit == nullptr || !hit->holds(address_, length)) {
+      hit = warp_.block().launch().memory->find(address_);
+      warp_.remember(hit);
+      if (hit == nullptr || !hit->holds(address_, length)) {
+        fail_global(warp_, instr_, access_, lane_);
+      }
+    }
+    if (hit->read_only && access_.kind != AccessKind::load) {
+      fail(fmt::format("{} the constant '{}'", verb_of(access_.kind), hit->name));
+    }
+    if (!hit->read_only) warp_.require_launch_wait(instr_, bit(), "touches global memory");
+    access_.host[lane_] = hit->host(address_);
+    if (access_.kind == AccessKind::store) hit->mark_written(address_, bytes_);
+  }
+
+  Warp& warp_;
+  const Instr& instr_;
+  WarpAccess& access_;
+  const int lane_;
+  const std::uint64_t address_;
+  const std::uint64_t bytes_;
+  std::uint64_t within_ = 0;  ///< the address in its space
+};
 
 }  // namespace
 
 void resolve(Warp& warp, const Instr& instr, WarpAccess& access) {
-  for_active(access.lanes, [&](int lane) { resolve_lane(warp, instr, access, lane); });
+  for_active(access.lanes, [&](int lane) { LaneAccess(warp, instr, access, lane).resolve(); });
   if (Observer* observer = warp.block().cluster().observer()) observer->access(warp, instr, access);
   if (access.kind != AccessKind::atomic) return;
   // What atomics update has been written before, or the observer has seen that it was not.

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -62,8 +63,8 @@ struct LibraryOptions {
   std::vector<std::string> include;        ///< folders of headers that user templates include
   std::string cuda_include;                ///< KILN_CUDA_INCLUDE: the folder of cuda_fp16.h
   std::string device;                      ///< KILN_DEVICE: "cuda:0" (or just "0"), "emulated:h200"
-  std::string mode;  ///< KILN_MODE: use | tune_on_miss | require | default_only
-  std::string log;   ///< KILN_LOG: none | warning | info, to stderr; some warnings
+  std::optional<Mode> mode;                ///< KILN_MODE; Mode::use
+  std::string log;                         ///< KILN_LOG: none | warning | info, to stderr
   /// The program that tune_on_miss runs. Default: the `kiln` of the same installation, beside the
   /// running program, or on PATH.
   std::string tuner_program;

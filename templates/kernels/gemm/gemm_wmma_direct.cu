@@ -5,7 +5,7 @@
 //@ operation  gemm
 //@ epilogue   yes
 //@ arch       sm >= 75
-//@ priority   50   // each fragment is read again for every other
+//@ priority   -20   // teaches: each fragment is read again for every other
 //@ types      a=f16|bf16 b=a c=a d=a acc=f32
 //@ types      a=f16|bf16|tf32 b=a c=f32 d=f32 acc=f32
 //@ types      a=f16 b=a c=a d=a acc=f16

@@ -127,6 +127,19 @@ TEST(StoreOpen, RefusesANewerSchemaForReadingAndWriting) {
                  {"schema " + std::to_string(kSchemaVersion + 1), "newer Kiln", "update Kiln"});
 }
 
+// No row of it is lost silently: the Kiln that made it exports them.
+TEST(StoreOpen, RefusesADatabaseFromBeforeTheFirstRelease) {
+  const TempFolder folder;
+  const std::string path = folder.file("tuning.db");
+  { (void)TuningStore::open(path, OpenMode::read_write); }
+  PlainSqlite(path).execute("PRAGMA application_id = 0x4b494c4e; PRAGMA user_version = 9");
+  const std::vector<std::string> next{"before the first release",
+                                      "kiln export --database --db " + path, "kiln import"};
+  expect_refused(path, next);
+  PlainSqlite(path).execute("PRAGMA user_version = 1");
+  expect_refused(path, next);
+}
+
 TEST(StoreOpen, RefusesATruncatedFile) {
   const TempFolder folder;
   const std::string path = folder.file("tuning.db");

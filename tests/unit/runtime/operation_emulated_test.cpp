@@ -35,7 +35,7 @@ class OperationEmulated : public ::testing::Test {
     options.cubin_store = folder_.file("cubins.db");
     options.template_path = template_path;
     options.device = "emulated:h200";
-    options.mode = "use";
+    options.mode = Mode::use;
     return Library::open(options);
   }
 
@@ -70,7 +70,7 @@ TEST_F(OperationEmulated, FilesOfTheTemplatePathThatAreLeftOutAreWarnings) {
   options.cubin_store = folder_.file("cubins.db");
   options.template_path = {files.file("")};
   options.device = "emulated:h200";
-  options.mode = "tune_on_miss";
+  options.mode = Mode::tune_on_miss;
   options.on_warning = [&](std::string_view text) { warnings.emplace_back(text); };
   static_cast<void>(Library::open(options));
   EXPECT_THAT(warnings, ::testing::UnorderedElementsAre(

@@ -49,7 +49,20 @@ TEST_F(SearchSpaceTest, AllTemplatesOfTheOperationTakePartUnlessNamed) {
   const SearchSpace space = make({});
   EXPECT_NE(space.find("toy_a"), nullptr);
   EXPECT_NE(space.find("toy_b"), nullptr);
-  EXPECT_NE(space.find("gemm_naive"), nullptr);
+  EXPECT_NE(space.find("gemm_mma"), nullptr);
+}
+
+// Templates that teach a step, or are slow and take everything.
+TEST_F(SearchSpaceTest, ATemplateOfNegativePriorityTakesPartOnRequestOrWhereNoOtherDoes) {
+  EXPECT_EQ(make({}).find("gemm_naive"), nullptr);
+  EXPECT_EQ(make({}).find("gemm_wmma_direct"), nullptr);
+  EXPECT_NE(make({"gemm_naive"}).find("gemm_naive"), nullptr);
+  Gemm mixed = Gemm::of(DType::f64, 64, 64, 64);
+  mixed.a = DType::f16;  // no other template multiplies these
+  const SearchSpace space =
+      make_search_space(catalog, to_problem(mixed), *limits_of_arch("sm_90a"), {}, {});
+  ASSERT_EQ(space.parts.size(), 1U);
+  EXPECT_EQ(space.parts[0].kernel_template->name(), "gemm_naive");
 }
 
 TEST_F(SearchSpaceTest, ATemplateNamedTwiceIsOnePart) {
