@@ -143,7 +143,7 @@ struct LaunchPlan {
   return std::uint64_t{extent[0]} * extent[1] * extent[2];
 }
 
-/// A file of CUDA C++ with its front matter. docs/writing-templates.md describes the grammar:
+/// A file of CUDA C++ with its front matter. docs/reference/templates.md describes the grammar:
 ///
 ///     //@ template   product_tiled
 ///     //@ purpose    One line that says what it is.

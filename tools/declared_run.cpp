@@ -6,7 +6,8 @@
 
 #include <algorithm>
 
-#include "tuner/session/session.hpp"
+#include "tuner/session/request.hpp"
+#include "tuner/session/setup.hpp"
 
 namespace kiln::tools {
 namespace {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "runtime/emulated/device/emulated_device.hpp"
-#include "tuner/session/session.hpp"
+#include "tuner/session/prepared_candidate.hpp"
 
 namespace kiln::tools {
 

@@ -14,6 +14,9 @@
 #include "tools/output/units.hpp"
 #include "tools/stop_signal.hpp"
 #include "tuner/session/compiler.hpp"
+#include "tuner/session/prepared_candidate.hpp"
+#include "tuner/session/search_space.hpp"
+#include "tuner/session/setup.hpp"
 #include "tuner/session/stop_grace.hpp"
 
 namespace kiln::tools {

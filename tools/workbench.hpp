@@ -10,7 +10,8 @@
 #include "tools/context.hpp"
 #include "tools/device_lock.hpp"
 #include "tuner/evaluator.hpp"
-#include "tuner/session/session.hpp"
+#include "tuner/session/request.hpp"
+#include "tuner/session/search_space.hpp"
 
 namespace kiln::tools {
 

@@ -6,8 +6,10 @@
 #include <vector>
 
 #include "runtime/compile/compiler.hpp"
+#include "runtime/device.hpp"
 #include "templates/operation/operation.hpp"
-#include "tuner/session/session.hpp"
+#include "tuner/evaluator.hpp"
+#include "tuner/problem_case.hpp"
 
 namespace kiln {
 

@@ -29,8 +29,8 @@ struct TransferCount {
 };
 
 /// One JSON object per line: a header {"kiln":"trials","schema":4}, sessions, trials, and a last
-/// line that counts them. docs/schema.md describes the fields. A filter's limit applies to
-/// trials only. Throws Error(usage) if `out` fails.
+/// line that counts them. docs/reference/schema.md describes the fields. A filter's limit applies
+/// to trials only. Throws Error(usage) if `out` fails.
 RowCount export_rows(const TuningStore& store, const TrialFilter& filter, std::ostream& out);
 
 /// Reads what export_rows wrote, with this or an older schema, row by row through validation, into

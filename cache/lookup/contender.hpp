@@ -26,8 +26,8 @@ struct Contender {
 
 [[nodiscard]] Contender contender_of(const Trial& trial);
 
-/// The orders of docs/schema.md: which leads, and which is preferred among those that tie with the
-/// leader. Both are strict and total.
+/// The orders of docs/reference/schema.md: which leads, and which is preferred among those that tie
+/// with the leader. Both are strict and total.
 [[nodiscard]] bool leads(const Contender& left, const Contender& right);
 [[nodiscard]] bool preferred_in_tie(const Contender& left, const Contender& right);
 

@@ -10,9 +10,9 @@
 namespace kiln {
 
 /// Digests that every row carries: over its whole readable key and payload, names, not row
-/// numbers, so that a flipped bit in a referenced row shows too. docs/schema.md fixes the order of
-/// the fields. A field added by a later schema enters only when it is set, so that old rows keep
-/// their digests.
+/// numbers, so that a flipped bit in a referenced row shows too. docs/reference/schema.md fixes the
+/// order of the fields. A field added by a later schema enters only when it is set, so that old
+/// rows keep their digests.
 [[nodiscard]] std::string row_digest(const Trial& trial);
 [[nodiscard]] std::string row_digest(const SessionRecord& session);
 [[nodiscard]] std::string row_digest(const CandidateKey& attempt, const std::string& session_id);

@@ -1,6 +1,6 @@
 -- SPDX-FileCopyrightText: 2026 The Kiln authors
 -- SPDX-License-Identifier: Apache-2.0
--- Tables of the tuning database. docs/schema.md explains every column.
+-- Tables of the tuning database. docs/reference/schema.md explains every column.
 
 -- One instance of an operation. `kind` must be equal for a result to apply; `sizes` may be near.
 CREATE TABLE problems (

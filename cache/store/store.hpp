@@ -90,10 +90,10 @@ struct RecordCount {
   std::vector<std::size_t> conflicts;  ///< positions of those whose id is stored with other content
 };
 
-/// The tuning database (schema.sql; docs/schema.md is binding). Every write is committed when the
-/// call returns. A row whose digest does not match its content is left out of every answer and
-/// counted in `corrupt_rows()`. Not thread-safe: one connection, one thread.
-/// Errors: Error(database) whose text names the file, what is wrong and the next step.
+/// The tuning database (schema.sql; docs/reference/schema.md is binding). Every write is committed
+/// when the call returns. A row whose digest does not match its content is left out of every answer
+/// and counted in `corrupt_rows()`. Not thread-safe: one connection, one thread. Errors:
+/// Error(database) whose text names the file, what is wrong and the next step.
 class TuningStore {
  public:
   /// Opens, creating as needed (read_write only: directory 0700, file 0600, complete or not at
@@ -136,7 +136,7 @@ class TuningStore {
   /// the clock was ahead then. Otherwise it could never make up for an earlier crash.
   [[nodiscard]] std::int64_t date_after(const CandidateKey& key) const;
   /// Stores the trial; returns its id. Storing the same id twice is one row. Throws Error(usage)
-  /// for a trial that breaks a rule of docs/schema.md, or whose id another trial has.
+  /// for a trial that breaks a rule of docs/reference/schema.md, or whose id another trial has.
   std::string record(const Trial& trial);
   /// Several trials in one transaction, for imports: all or nothing. A trial whose id is taken by
   /// one with other content is left out and listed. A damaged row is replaced by its intact

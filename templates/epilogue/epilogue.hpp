@@ -46,8 +46,8 @@ class EpilogueExpression {
     std::vector<int> arguments;
   };
 
-  /// Reads an expression; docs/library.md and kiln/epilogue.hpp say what it may contain. Throws
-  /// Error(usage): "epilogue: column 7: ...", the text, and a caret.
+  /// Reads an expression; docs/reference/library.md and kiln/epilogue.hpp say what it may contain.
+  /// Throws Error(usage): "epilogue: column 7: ...", the text, and a caret.
   [[nodiscard]] static EpilogueExpression parse(std::string_view text);
 
   /// The text that equal expressions share, without spaces. With `d`, every operand says its type.

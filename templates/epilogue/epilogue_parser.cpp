@@ -11,6 +11,7 @@
 
 #include "kiln/error.hpp"
 #include "templates/epilogue/epilogue.hpp"
+#include "templates/expression/expression_reader.hpp"
 #include "templates/nearest_name.hpp"
 #include "templates/source_error.hpp"
 
@@ -37,7 +38,6 @@ constexpr std::array<Function, 15> kFunctions{{{"relu", 1},
                                                {"clamp", 3},
                                                {"amax", 2}}};
 constexpr std::array<std::string_view, 4> kNames{"acc", "alpha", "beta", "c"};
-constexpr std::string_view kSpace = " \t\n";
 /// Bounds the recursion, and what is kept for ever.
 constexpr int kMaxNesting = 50;
 constexpr std::size_t kMaxLength = 1000;
@@ -49,18 +49,11 @@ const Function* find_function(std::string_view name) {
   return found == kFunctions.end() ? nullptr : found;
 }
 
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
-bool is_letter(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-}
-
 }  // namespace
 
-class EpilogueParser {
+class EpilogueParser : private ExpressionReader {
  public:
-  explicit EpilogueParser(std::string_view text) : text_(text) {}
+  explicit EpilogueParser(std::string_view text) : ExpressionReader(text, kMaxNesting) {}
 
   EpilogueExpression run() {
     if (text_.size() > kMaxLength) {
@@ -68,10 +61,10 @@ class EpilogueParser {
                                                 text_.size(), kMaxLength));
     }
     skip_space();
-    if (at_ == text_.size()) fail(at_, "an expression is missing here");
+    if (at_end()) fail(at_, "an expression is missing here");
     conditional();
     refuse_value_behind_value("an operator");
-    if (at_ != text_.size()) fail(at_, "an operator or the end is expected here");
+    if (!at_end()) fail(at_, "an operator or the end is expected here");
     return std::move(result_);
   }
 
@@ -79,28 +72,13 @@ class EpilogueParser {
   using Node = EpilogueExpression::Node;
   using Kind = Node::Kind;
 
-  [[noreturn]] void fail(std::size_t offset, std::string_view message) const {
+  [[noreturn]] void fail(std::size_t offset, std::string_view message) const override {
     std::string shown(text_);
     for (char& c : shown) {
       if (static_cast<unsigned char>(c) < 0x20 || static_cast<unsigned char>(c) >= 0x7f) c = ' ';
     }
     throw Error(ErrorKind::usage, fmt::format("epilogue: column {}: {}\n  {}\n  {}^", offset + 1,
                                               message, shown, std::string(offset, ' ')));
-  }
-
-  void skip_space() { at_ = std::min(text_.find_first_not_of(kSpace, at_), text_.size()); }
-  [[nodiscard]] char peek() const { return at_ < text_.size() ? text_[at_] : '\0'; }
-  bool accept(std::string_view symbol) {
-    if (!text_.substr(at_).starts_with(symbol)) return false;
-    at_ += symbol.size();
-    skip_space();
-    return true;
-  }
-  void refuse_value_behind_value(std::string_view missing) const {
-    if (const std::string why = why_missing(missing, text_, at_); !why.empty()) fail(at_, why);
-  }
-  void expect(std::string_view symbol, std::string_view what) {
-    if (!accept(symbol)) fail(at_, fmt::format("'{}' is expected here, {}", symbol, what));
   }
 
   int add(Node node) {
@@ -114,21 +92,6 @@ class EpilogueParser {
     node.arguments = std::move(arguments);
     return add(std::move(node));
   }
-
-  class Nested {
-   public:
-    explicit Nested(EpilogueParser& parser) : parser_(parser) {
-      if (++parser_.nesting_ > kMaxNesting) {
-        parser_.fail(parser_.at_, "the expression nests too deeply");
-      }
-    }
-    ~Nested() { --parser_.nesting_; }
-    Nested(const Nested&) = delete;
-    Nested& operator=(const Nested&) = delete;
-
-   private:
-    EpilogueParser& parser_;
-  };
 
   /// sum, or sum < sum ? conditional : conditional.
   int conditional() {
@@ -183,8 +146,8 @@ class EpilogueParser {
     }
     if (is_digit(peek()) || peek() == '.') return number();
     if (is_letter(peek())) return word();
-    fail(at_, at_ == text_.size() ? "a number, a name or '(' is missing at the end"
-                                  : "a number, a name or '(' is expected here");
+    fail(at_, at_end() ? "a number, a name or '(' is missing at the end"
+                       : "a number, a name or '(' is expected here");
   }
 
   int number() {
@@ -356,9 +319,6 @@ class EpilogueParser {
     fail(place, "[n] (for each column of D), [m] (for each row), [m,n] or [] is expected here");
   }
 
-  std::string_view text_;
-  std::size_t at_ = 0;
-  int nesting_ = 0;
   EpilogueExpression result_;
 };
 

@@ -10,20 +10,21 @@
 #include <charconv>
 
 #include "templates/expression/expression_code.hpp"
+#include "templates/expression/expression_reader.hpp"
 #include "templates/nearest_name.hpp"
 #include "templates/source_error.hpp"
 #include "templates/template_names.hpp"
 
 namespace kiln {
 
-class ExpressionParser {
+class ExpressionParser : private ExpressionReader {
  public:
   ExpressionParser(std::string_view text, const NameTable& names, const SourcePlace& place)
-      : text_(text), names_(names), place_(place) {}
+      : ExpressionReader(text, kMaxNesting), names_(names), place_(place) {}
 
   Expression run() {
     skip_space();
-    if (at_ == text_.size()) fail(at_, "an expression is missing here");
+    if (at_end()) fail(at_, "an expression is missing here");
     if (text_.size() > kMaxLength) {
       fail(at_,
            fmt::format("the expression has more than {} characters; move parts of it into lets",
@@ -31,7 +32,7 @@ class ExpressionParser {
     }
     conditional();
     refuse_value_behind_value("an operator, or a comma of a list,");
-    if (at_ != text_.size()) fail(at_, "an operator or the end is expected here");
+    if (!at_end()) fail(at_, "an operator or the end is expected here");
 
     Expression result;
     result.text_ = text_.substr(0, text_.find_last_not_of(kSpace) + 1);
@@ -81,38 +82,13 @@ class ExpressionParser {
                                                        {"is_pow2", 1, Code::is_pow2},
                                                        {"log2", 1, Code::log2},
                                                        {"abs", 1, Code::abs}}};
-  static constexpr std::string_view kSpace = " \t";
   /// Bounds the recursion, whatever the input.
   static constexpr int kMaxNesting = 100;
   /// Bounds the cost of one evaluation, of which a space needs many.
   static constexpr std::size_t kMaxLength = 65536;
 
-  [[noreturn]] void fail(std::size_t offset, std::string_view message) const {
+  [[noreturn]] void fail(std::size_t offset, std::string_view message) const override {
     throw_at(place_, text_, offset, message);
-  }
-
-  static bool is_digit(char c) { return c >= '0' && c <= '9'; }
-  static bool is_letter(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-  }
-
-  void skip_space() { at_ = std::min(text_.find_first_not_of(kSpace, at_), text_.size()); }
-
-  [[nodiscard]] char peek() const { return at_ < text_.size() ? text_[at_] : '\0'; }
-
-  bool accept(char c) {
-    if (peek() != c) return false;
-    ++at_;
-    skip_space();
-    return true;
-  }
-
-  void refuse_value_behind_value(std::string_view missing) const {
-    if (const std::string why = why_missing(missing, text_, at_); !why.empty()) fail(at_, why);
-  }
-
-  void expect(char c, std::string_view what) {
-    if (!accept(c)) fail(at_, fmt::format("'{}' is expected here, {}", c, what));
   }
 
   /// Appends an operation; `change` is its effect on the number of pending values.
@@ -144,29 +120,13 @@ class ExpressionParser {
     code_[jump].operand = static_cast<std::int32_t>(landed_);
   }
 
-  /// Counts the recursion while it lives.
-  class Nested {
-   public:
-    explicit Nested(ExpressionParser& parser) : parser_(parser) {
-      if (++parser_.nesting_ > kMaxNesting) {
-        parser_.fail(parser_.at_, "the expression nests too deeply");
-      }
-    }
-    ~Nested() { --parser_.nesting_; }
-    Nested(const Nested&) = delete;
-    Nested& operator=(const Nested&) = delete;
-
-   private:
-    ExpressionParser& parser_;
-  };
-
   void conditional() {
     const Nested nested(*this);
     binary(1);
-    if (!accept('?')) return;
+    if (!accept("?")) return;
     const auto to_else = emit({Code::jump_if_zero}, -1);
     conditional();
-    expect(':', "between the two results of '?'");
+    expect(":", "between the two results of '?'");
     const auto to_end = emit({Code::jump}, -1);  // only one of the two results ever exists
     land(to_else);
     conditional();
@@ -174,9 +134,9 @@ class ExpressionParser {
   }
 
   const Binary* peek_binary() const {
-    const auto rest = text_.substr(at_);
+    const std::string_view text = rest();
     const auto found = std::find_if(kBinaries.begin(), kBinaries.end(),
-                                    [&](const Binary& b) { return rest.starts_with(b.symbol); });
+                                    [&](const Binary& b) { return text.starts_with(b.symbol); });
     return found == kBinaries.end() ? nullptr : &*found;
   }
 
@@ -215,11 +175,11 @@ class ExpressionParser {
 
   void unary() {
     const Nested nested(*this);
-    if (peek() == '!' && !text_.substr(at_).starts_with("!=")) {
-      accept('!');
+    if (peek() == '!' && !rest().starts_with("!=")) {
+      accept("!");
       unary();
       emit({Code::logical_not}, 0);
-    } else if (accept('-')) {
+    } else if (accept("-")) {
       unary();
       emit({Code::negate}, 0);
     } else {
@@ -228,15 +188,15 @@ class ExpressionParser {
   }
 
   void primary() {
-    if (accept('(')) {
+    if (accept("(")) {
       conditional();
       refuse_value_behind_value("an operator");
-      expect(')', "to close '('");
+      expect(")", "to close '('");
     } else if (is_digit(peek())) {
       literal();
     } else if (is_letter(peek())) {
       name_or_call();
-    } else if (at_ == text_.size()) {
+    } else if (at_end()) {
       fail(at_, "the expression ends where a value is expected");
     } else {
       fail(at_, "a value is expected here");
@@ -246,7 +206,7 @@ class ExpressionParser {
   /// from_chars would take a sign after 0x, and stop at the first letter of "12ab".
   void literal() {
     const auto begin = at_;
-    auto digits = text_.substr(at_);
+    auto digits = rest();
     int base = 10;
     if (digits.starts_with("0x") || digits.starts_with("0X")) {
       digits.remove_prefix(2);
@@ -291,14 +251,14 @@ class ExpressionParser {
       if (names_.find(name) >= 0) refuse_value_behind_value("an operator");
       fail(begin, unknown_function(name));
     }
-    accept('(');
+    accept("(");
     int arguments = 0;
     do {
       conditional();
       if (++arguments > 1 && function->arguments == 0) emit_binary(function->code);
-    } while (accept(','));
+    } while (accept(","));
     refuse_value_behind_value("a comma or an operator");
-    expect(')', fmt::format("to close the arguments of {}", name));
+    expect(")", fmt::format("to close the arguments of {}", name));
     if (function->arguments == 0) {
       if (arguments < 2) fail(begin, fmt::format("{} takes two arguments or more", name));
       return;
@@ -346,11 +306,8 @@ class ExpressionParser {
     return fmt::format("unknown function \"{}\"{}", name, did_you_mean(name, known));
   }
 
-  std::string_view text_;
   const NameTable& names_;
   const SourcePlace& place_;
-  std::size_t at_ = 0;
-  int nesting_ = 0;
   int pending_ = 0;
   std::size_t landed_ = 0;  ///< where the last jump goes to
   std::vector<Op> code_;

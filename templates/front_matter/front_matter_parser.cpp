@@ -97,7 +97,7 @@ class FrontMatterParser {
  private:
   [[noreturn]] void fail_file(std::string_view message) const {
     throw Error(ErrorKind::template_, fmt::format("{}:1:1: the template {}; "
-                                                  "docs/writing-templates.md has the grammar",
+                                                  "docs/reference/templates.md has the grammar",
                                                   result_.file_, message));
   }
 

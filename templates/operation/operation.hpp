@@ -137,7 +137,7 @@ struct OperandLayout {
 ///     //@ flops      2 * m * n * k     // of one run
 ///     //@ bytes      ...               // optional; else what the operands have
 ///
-/// docs/writing-templates.md has the rest: what operands are filled with, the sizes that are
+/// docs/reference/operations.md has the rest: what operands are filled with, the sizes that are
 /// verified beside the tuned ones, the reference kernel and what a right result is. Names in
 /// expressions: sizes, derived sizes, traits, `<slot>_bytes`, `<slot>_packed`, `<slot>_type`
 /// compared with `type.f16` and so on. Immutable; thread-safe.

@@ -125,7 +125,7 @@ class OperationParser {
   const FrontMatterLine& need(std::string_view key) const {
     if (const FrontMatterLine* const line = find(key)) return *line;
     throw Error(ErrorKind::template_, fmt::format("{}:1:1: the operation has no \"//@ {}\" line; "
-                                                  "docs/writing-templates.md has the grammar",
+                                                  "docs/reference/operations.md has the grammar",
                                                   file_, key));
   }
 

@@ -107,7 +107,7 @@ void check_declarable(const Operation& operation, const Operation* rival) {
     throw Error(ErrorKind::template_,
                 fmt::format("{}:1:1: the operation \"{}\" has no \"//@ reference\" line and no "
                             "\"//@ checker\" line, so nothing says which results of its kernels "
-                            "are right; docs/writing-templates.md has an example",
+                            "are right; docs/reference/operations.md has an example",
                             operation.file, operation.name));
   }
   if (rival == nullptr || is_same_text(*rival, operation)) return;

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-FileCopyrightText: 2026 The Kiln authors
 # SPDX-License-Identifier: Apache-2.0
-# tools/bench-plot makes the table and the drawing of docs/benchmarks.md from what `kiln bench`
-# printed and the database; what it cannot use, it names.
+# tools/bench-plot makes the table and the drawing of docs/explanation/benchmarks.md from what
+# `kiln bench` printed and the database; what it cannot use, it names.
 # usage: bench_plot_test.sh KILN WORK
 set -euo pipefail
 kiln=$1 work=$2

@@ -45,9 +45,9 @@ std::string source_text(const std::string& file) {
   return {std::istreambuf_iterator<char>(stream), {}};
 }
 
-/// What docs/writing-templates.md has as its example.
+/// What docs/reference/operations.md has as its example.
 std::string softmax_of_the_documentation() {
-  const std::string page = source_text("docs/writing-templates.md");
+  const std::string page = source_text("docs/reference/operations.md");
   const auto begin = page.find("//@ operation  softmax");
   return page.substr(begin, page.find("```", begin) - begin);
 }

@@ -1,14 +1,15 @@
 #!/usr/bin/env bash
 # SPDX-FileCopyrightText: 2026 The Kiln authors
 # SPDX-License-Identifier: Apache-2.0
-# The road of docs/matmul-road.md: every step is a valid configuration and stands on the page,
-# tools/road measures steps on the emulated GPU, and tools/road-plot makes the same tables and a
-# well-formed drawing of the database and of its export.
+# The road of docs/explanation/matmul-road.md: every step is a valid configuration and stands on the
+# page, tools/road measures steps on the emulated GPU, and tools/road-plot makes the same tables and
+# a well-formed drawing of the database and of its export.
 # usage: road_test.sh KILN WORK
 set -euo pipefail
 kiln=$1 work=$2
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 command -v python3 >/dev/null || exit 77
+page=$root/docs/explanation/matmul-road.md
 
 fail() {
   echo "$*" >&2
@@ -32,7 +33,7 @@ while read -r mark name label && read -r program verb operation sizes; do
   # shellcheck disable=SC2086  # words of the command
   "$kiln" render "$template" ${sizes/--templates $template/} --arch sm_90a >"$work/rendered.cu" ||
     fail "$name is no valid configuration"
-  grep -q "\`$name\`" "$root/docs/matmul-road.md" || fail "docs/matmul-road.md has no step $name"
+  grep -q "\`$name\`" "$page" || fail "$page has no step $name"
   steps=$((steps + 1))
 done <"$work/commands"
 [ "$steps" -gt 50 ] || fail "only $steps steps"

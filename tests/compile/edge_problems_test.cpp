@@ -27,6 +27,7 @@
 #include "tuner/candidate.hpp"
 #include "tuner/gemm/case.hpp"
 #include "tuner/local_evaluator.hpp"
+#include "tuner/session/prepared_candidate.hpp"
 
 namespace kiln {
 namespace {

@@ -26,7 +26,10 @@
 #include "tests/support/toy_templates.hpp"
 #include "tuner/gemm/case.hpp"
 #include "tuner/local_evaluator.hpp"
-#include "tuner/session/session.hpp"
+#include "tuner/session/prepared_candidate.hpp"
+#include "tuner/session/request.hpp"
+#include "tuner/session/search_space.hpp"
+#include "tuner/session/setup.hpp"
 
 namespace kiln {
 namespace {

@@ -16,7 +16,7 @@
 #include "tests/compile/bench.hpp"
 #include "tuner/compile/code_digest.hpp"
 #include "tuner/gemm/case.hpp"
-#include "tuner/session/session.hpp"
+#include "tuner/session/prepared_candidate.hpp"
 
 namespace kiln {
 namespace {

@@ -22,7 +22,8 @@
 #include "tests/support/fake_compiler.hpp"
 #include "tests/support/fake_device.hpp"
 #include "tuner/gemm/case.hpp"
-#include "tuner/session/session.hpp"
+#include "tuner/session/request.hpp"
+#include "tuner/session/setup.hpp"
 #include "tuner/verify/support_kernels.hpp"
 
 namespace kiln {

@@ -11,7 +11,8 @@ foreach(path IN ITEMS
     share/man/man1/kiln.1 share/bash-completion/completions/kiln share/zsh/site-functions/_kiln
     share/fish/vendor_completions.d/kiln.fish share/doc/kiln/LICENSE
     share/doc/kiln/SECURITY.md share/doc/kiln/THIRD_PARTY.md share/doc/kiln/licences/libfmt-dev.txt
-    share/doc/kiln/licences/libcli11-dev.txt share/doc/kiln/README.md share/doc/kiln/docs/library.md
+    share/doc/kiln/licences/libcli11-dev.txt share/doc/kiln/README.md
+    share/doc/kiln/docs/reference/library.md
     share/doc/kiln/examples/gemm/CMakeLists.txt share/doc/kiln/examples/gemm_suite.txt)
   if(NOT EXISTS ${PREFIX}/${path})
     message(SEND_ERROR "not installed: ${path}")

@@ -18,7 +18,9 @@
 #include "tests/support/row_gemm.hpp"
 #include "tests/support/toy_templates.hpp"
 #include "tuner/gemm/case.hpp"
-#include "tuner/session/session.hpp"
+#include "tuner/session/prepared_candidate.hpp"
+#include "tuner/session/request.hpp"
+#include "tuner/session/setup.hpp"
 #include "tuner/worker/evaluator.hpp"
 
 namespace kiln::testing {
@@ -29,6 +31,7 @@ using ::testing::HasSubstr;
 /// A plain f32 kernel, and what may be wrong with it.
 constexpr const char* kPlanted = R"(
 #include "common/gemm_args.cuh"
+#include "tuner/session/search_space.hpp"
 
 extern "C" __global__ void planted(const kiln::GemmArgs args) {
 #if FAULT == 1

@@ -27,6 +27,7 @@
 #include "tests/support/chosen_cases.hpp"
 #include "tests/support/toy_templates.hpp"
 #include "tuner/local_evaluator.hpp"
+#include "tuner/session/prepared_candidate.hpp"
 #include "tuner/worker/evaluator.hpp"
 
 namespace kiln {

@@ -5,7 +5,8 @@
 #include <vector>
 
 #include "tuner/gemm/case.hpp"
-#include "tuner/session/session.hpp"
+#include "tuner/session/request.hpp"
+#include "tuner/session/setup.hpp"
 
 namespace kiln::testing {
 

@@ -8,6 +8,7 @@
 
 #include "kiln/error.hpp"
 #include "tools/command_line/examples.hpp"
+#include "tuner/session/search_space.hpp"
 
 namespace kiln::tools {
 

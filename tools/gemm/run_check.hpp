@@ -20,9 +20,9 @@ struct HostOperands {
 };
 
 /// Compares elements of D with float64 sums on the host, by the verifier's rule
-/// (docs/measuring.md). All elements when there are at most `limit`, else random ones, the four
-/// corners among them. What amax() recorded must be the largest of those compared, or more if some
-/// were not.
+/// (docs/explanation/verifying.md). All elements when there are at most `limit`, else random ones,
+/// the four corners among them. What amax() recorded must be the largest of those compared, or more
+/// if some were not.
 [[nodiscard]] RunCheck check_result(const GemmCase& request, const HostOperands& operands,
                                     std::int64_t limit, std::uint64_t seed);
 

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "tools/output/terminal.hpp"
-#include "tuner/session/session.hpp"
+#include "tuner/session/progress.hpp"
 
 namespace kiln::tools {
 

@@ -19,7 +19,7 @@ constexpr std::string_view kBegin = "<!-- generated: ";
 constexpr std::string_view kBeginTail = " -->";
 constexpr std::string_view kEnd = "<!-- end -->";
 
-/// Where errors are: "docs/cli.md:12".
+/// Where errors are: "docs/reference/cli.md:12".
 struct Place {
   std::string_view text;
   const std::string& source;

@@ -22,6 +22,10 @@
 #include "tools/stop_signal.hpp"
 #include "tools/suite.hpp"
 #include "tools/verbs/verbs.hpp"
+#include "tuner/session/prepared_candidate.hpp"
+#include "tuner/session/request.hpp"
+#include "tuner/session/search_space.hpp"
+#include "tuner/session/session.hpp"
 #include "tuner/strategies/strategy.hpp"
 
 namespace kiln::tools {

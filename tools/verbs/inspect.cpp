@@ -25,6 +25,7 @@
 #include "tools/output/trial_text.hpp"
 #include "tools/output/units.hpp"
 #include "tools/verbs/verbs.hpp"
+#include "tuner/session/prepared_candidate.hpp"
 
 namespace kiln::tools {
 namespace {

@@ -23,6 +23,9 @@
 #include "tools/suite.hpp"
 #include "tools/verbs/verbs.hpp"
 #include "tuner/compile/pool.hpp"
+#include "tuner/session/request.hpp"
+#include "tuner/session/search_space.hpp"
+#include "tuner/session/session.hpp"
 #include "tuner/strategies/strategy.hpp"
 
 namespace kiln::tools {

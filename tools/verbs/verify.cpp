@@ -27,6 +27,9 @@
 #include "tools/workbench.hpp"
 #include "tuner/local_evaluator.hpp"
 #include "tuner/session/checks.hpp"
+#include "tuner/session/prepared_candidate.hpp"
+#include "tuner/session/request.hpp"
+#include "tuner/session/setup.hpp"
 #include "tuner/verify/verifier.hpp"
 
 namespace kiln::tools {

@@ -12,7 +12,7 @@
 #include <thread>
 #include <vector>
 
-#include "tuner/session/session.hpp"
+#include "tuner/session/prepared_candidate.hpp"
 
 namespace kiln {
 

@@ -10,7 +10,9 @@
 #include <string_view>
 
 #include "kiln/error.hpp"
+#include "templates/catalog.hpp"
 #include "templates/digest.hpp"
+#include "templates/render/renderer.hpp"
 #include "tuner/measure/cublaslt_baselines.hpp"
 #include "tuner/setup_parts.hpp"
 

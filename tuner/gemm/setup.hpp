@@ -8,7 +8,8 @@
 
 #include "runtime/compile/compiler.hpp"
 #include "tuner/gemm/case.hpp"
-#include "tuner/session/session.hpp"
+#include "tuner/session/request.hpp"
+#include "tuner/session/setup.hpp"
 #include "tuner/verify/oracle.hpp"
 
 namespace kiln {

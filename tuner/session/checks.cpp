@@ -7,6 +7,10 @@
 #include <utility>
 
 #include "kiln/error.hpp"
+#include "tuner/session/prepared_candidate.hpp"
+#include "tuner/session/request.hpp"
+#include "tuner/session/search_space.hpp"
+#include "tuner/session/setup.hpp"
 #include "tuner/session/sharing.hpp"
 #include "tuner/session/stop_grace.hpp"
 #include "tuner/strategies/strategy.hpp"

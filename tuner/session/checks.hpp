@@ -9,6 +9,7 @@
 
 #include "tuner/session/context.hpp"
 #include "tuner/session/ledger.hpp"
+#include "tuner/session/search_space.hpp"
 
 namespace kiln {
 

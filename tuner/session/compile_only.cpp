@@ -14,8 +14,10 @@
 #include "tuner/session/compiler.hpp"
 #include "tuner/session/context.hpp"
 #include "tuner/session/ledger.hpp"
+#include "tuner/session/prepared_candidate.hpp"
 #include "tuner/session/resume.hpp"
 #include "tuner/session/search.hpp"
+#include "tuner/session/search_space.hpp"
 #include "tuner/session/session.hpp"
 
 namespace kiln {

@@ -6,6 +6,7 @@
 
 #include "cache/lookup/ranking.hpp"
 #include "kiln/error.hpp"
+#include "tuner/session/search_space.hpp"
 
 namespace kiln {
 

@@ -6,7 +6,11 @@
 #include <optional>
 #include <string>
 
-#include "tuner/session/session.hpp"
+#include "cache/store/store.hpp"
+#include "tuner/session/prepared_candidate.hpp"
+#include "tuner/session/progress.hpp"
+#include "tuner/session/request.hpp"
+#include "tuner/session/search_space.hpp"
 
 namespace kiln {
 

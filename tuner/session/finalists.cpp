@@ -11,6 +11,8 @@
 #include <set>
 #include <utility>
 
+#include "tuner/session/prepared_candidate.hpp"
+#include "tuner/session/search_space.hpp"
 #include "tuner/session/sharing.hpp"
 #include "tuner/session/stop_grace.hpp"
 

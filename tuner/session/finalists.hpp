@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "tuner/session/ledger.hpp"
+#include "tuner/session/prepared_candidate.hpp"
+#include "tuner/session/search_space.hpp"
 
 namespace kiln {
 

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "kiln/error.hpp"
+#include "tuner/session/search_space.hpp"
 #include "tuner/session/sharing.hpp"
 
 namespace kiln {

@@ -11,6 +11,8 @@
 #include "cache/files/session_lock.hpp"
 #include "tuner/session/budget.hpp"
 #include "tuner/session/context.hpp"
+#include "tuner/session/search_space.hpp"
+#include "tuner/session/session.hpp"
 
 namespace kiln {
 

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "cache/files/session_lock.hpp"
+#include "tuner/session/search_space.hpp"
 #include "tuner/strategies/strategy.hpp"
 
 namespace kiln {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "tuner/session/context.hpp"
+#include "tuner/session/search_space.hpp"
 
 namespace kiln {
 

@@ -9,6 +9,8 @@
 #include <utility>
 
 #include "runtime/model/static_model.hpp"
+#include "tuner/session/prepared_candidate.hpp"
+#include "tuner/session/search_space.hpp"
 
 namespace kiln {
 namespace {

@@ -11,6 +11,8 @@
 
 #include "tuner/compile/pool.hpp"
 #include "tuner/session/ledger.hpp"
+#include "tuner/session/prepared_candidate.hpp"
+#include "tuner/session/search_space.hpp"
 #include "tuner/strategies/strategy.hpp"
 
 namespace kiln {

@@ -1,5 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Kiln authors
 // SPDX-License-Identifier: Apache-2.0
+#include "tuner/session/progress.hpp"
+#include "tuner/session/request.hpp"
+
 #include "tuner/session/session.hpp"
 
 #include <fmt/format.h>
@@ -22,8 +25,11 @@
 #include "tuner/session/context.hpp"
 #include "tuner/session/finalists.hpp"
 #include "tuner/session/ledger.hpp"
+#include "tuner/session/prepared_candidate.hpp"
 #include "tuner/session/resume.hpp"
 #include "tuner/session/search.hpp"
+#include "tuner/session/search_space.hpp"
+#include "tuner/session/setup.hpp"
 #include "tuner/session/sharing.hpp"
 #include "tuner/session/stop_grace.hpp"
 #include "tuner/session/variants.hpp"

@@ -3,6 +3,8 @@
 // What a session passes to the evaluator before the first candidate: the problem instances, the
 // verification kernels and the reference.
 
+#include "tuner/session/setup.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,7 +12,9 @@
 #include <string_view>
 
 #include "kiln/error.hpp"
+#include "templates/catalog.hpp"
 #include "templates/digest.hpp"
+#include "templates/render/renderer.hpp"
 #include "tuner/session/typed_tuning.hpp"
 #include "tuner/setup_parts.hpp"
 

@@ -9,7 +9,8 @@
 
 #include "runtime/compile/compiler.hpp"
 #include "templates/launch/argument_plan.hpp"
-#include "tuner/session/session.hpp"
+#include "tuner/session/request.hpp"
+#include "tuner/session/setup.hpp"
 #include "tuner/verify/oracle.hpp"
 
 namespace kiln {

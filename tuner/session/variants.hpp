@@ -10,7 +10,9 @@
 
 #include "runtime/model/device_profile.hpp"
 #include "tuner/session/ledger.hpp"
+#include "tuner/session/prepared_candidate.hpp"
 #include "tuner/session/search.hpp"
+#include "tuner/session/search_space.hpp"
 
 namespace kiln {
 

@@ -14,18 +14,17 @@ namespace kiln {
 class Device;
 class Library;
 
-/// A piece of memory of a library's device, real or emulated, from Library::allocate(). It frees
-/// itself, and keeps the device alive as long as it needs it. For programs that should run on
-/// either kind of device: memory from cudaMalloc works on a CUDA device as well, but an emulated
-/// one takes only this.
+/// Memory of a library's device, real or emulated, from Library::allocate(). It frees itself, and
+/// keeps the device alive while it exists. Use it in programs that run on either kind of device: a
+/// CUDA device also takes memory from cudaMalloc, an emulated one takes only this.
 ///
-/// Copies are synchronous: they wait for everything launched on the device before, whatever the
-/// stream, and have finished when they return. So none may be made while a stream is being
-/// captured; for a pipeline of streams, cudaMemcpyAsync on get() is the better choice.
+/// Copies are synchronous. They wait for all earlier launches on the device, on every stream, and
+/// have finished when they return. Therefore do not copy while a stream is being captured. For a
+/// pipeline of streams, prefer cudaMemcpyAsync on get().
 ///
-/// Copies of one object from several threads are safe as long as they touch different bytes;
-/// everything else that changes an object needs exclusive access. Copies throw Error(usage) if they
-/// reach outside the memory, Error(device) if the device fails or an earlier kernel faulted.
+/// Several threads may copy with one object if they touch different bytes. Everything else that
+/// changes an object needs exclusive access. A copy throws Error(usage) if it reaches outside the
+/// memory, and Error(device) if the device fails or an earlier kernel faulted.
 class KILN_API DeviceMemory {
  public:
   /// Empty: get() is null, bytes() is 0.
@@ -36,7 +35,8 @@ class KILN_API DeviceMemory {
   DeviceMemory& operator=(const DeviceMemory&) = delete;
   ~DeviceMemory();
 
-  /// The device's address: an operand, aligned to 256 bytes. Host code must not dereference it.
+  /// The address in device memory, aligned to 256 bytes, to pass as an operand. Host code must not
+  /// dereference it.
   [[nodiscard]] void* get() const noexcept { return address_; }
   [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
 
@@ -50,7 +50,7 @@ class KILN_API DeviceMemory {
   DeviceMemory(std::shared_ptr<Device> device, std::size_t bytes, const std::string& name);
 
   std::shared_ptr<Device> device_;
-  std::uint32_t process_ = 0;  ///< the process that it belongs to; a fork()'s child is another
+  std::uint32_t process_ = 0;  ///< the owning process; a child of fork() is another one
   void* address_ = nullptr;
   std::size_t bytes_ = 0;
 };

@@ -9,7 +9,7 @@
 ///     kiln::Kernel gemm = library.get(kiln::Gemm::of(kiln::DType::f16, 4096, 4096, 4096));
 ///     gemm.launch(stream, {.a = a, .b = b, .d = d});
 ///
-/// and for operations that files declare:
+/// For an operation that a file declares:
 ///
 ///     kiln::OperationKernel softmax = library.get(kiln::OperationProblem{
 ///         "softmax", {{"rows", 1000}, {"cols", 4096}}, {{"x", kiln::DType::f16}, ...}});

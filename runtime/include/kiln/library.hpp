@@ -22,23 +22,23 @@
 namespace kiln {
 
 /// A CUDA stream: a `cudaStream_t` or `CUstream` converts to it; null is the legacy default stream.
-/// An emulated device has no streams: it takes any, and a launch has ended when launch() returns.
+/// An emulated device has no streams. It accepts any value, and launch() returns when the kernel
+/// has ended.
 using Stream = void*;
 
 /// An operand of an epilogue's expression: its address in device memory, and for x[m,n] its leading
-/// dimension in elements (0: tight, n). It is read element by element, so it may start anywhere
-/// that its type may. One that amax() records in is written as well, and overlaps no other operand.
+/// dimension in elements (0: tight, n). Kernels read it element by element, so it needs only the
+/// alignment of its type. Kernels also write a peak of amax(); it must not overlap another operand.
 struct EpilogueOperand {
   const void* data = nullptr;
   std::int64_t ld = 0;
 };
 
-/// Operands of one launch, all addresses of device memory (of cudaMalloc, or DeviceMemory). `c` is
-/// read only when beta is not zero, or when an epilogue names it. D may be C (in place): the same
-/// address, element type and
-/// leading dimension. Any other overlap of D with an operand gives undefined results. Operands
-/// without elements (A and B where k is 0, all where m or n is 0) are not looked at and may be
-/// null.
+/// Operands of one launch. All addresses are in device memory, from cudaMalloc or DeviceMemory.
+/// Kernels read `c` only if beta is not zero or the epilogue names it. D may be C (in place), with
+/// the same address, element type and leading dimension. Any other overlap of D with an operand
+/// gives undefined results. Operands without elements (A and B if k is 0, all if m or n is 0) are
+/// ignored and may be null.
 struct GemmOperands {
   const void* a = nullptr;
   const void* b = nullptr;
@@ -46,16 +46,16 @@ struct GemmOperands {
   void* d = nullptr;
   double alpha = 1.0;
   double beta = 0.0;
-  /// Those of the epilogue, in the order in which its expression first names them.
+  /// The epilogue's operands, in the order in which its expression first names them.
   std::array<EpilogueOperand, kMostEpilogueOperands> epilogue{};
-  /// Memory of the caller's for the kernel to work in: Kernel::workspace_bytes(), a multiple of
-  /// kCallerWorkspaceAlignment, which no other launch uses at the time. Null: the library's, of
-  /// which each stream has one.
+  /// The caller's workspace: Kernel::workspace_bytes() of device memory, aligned to
+  /// kCallerWorkspaceAlignment, which no other launch uses at the same time. Null: the library's
+  /// workspace for the stream.
   void* workspace = nullptr;
 };
 
-/// How a library opens. Every empty field takes its value from the environment variable named
-/// beside it, then from the default.
+/// How a library opens. An empty field takes its value from the environment variable named beside
+/// it, or else from the default.
 struct LibraryOptions {
   std::string database;                    ///< KILN_DB; $XDG_DATA_HOME/kiln/tuning.db
   std::string cubin_store;                 ///< $XDG_CACHE_HOME/kiln/cubins.db
@@ -64,16 +64,17 @@ struct LibraryOptions {
   std::string cuda_include;                ///< KILN_CUDA_INCLUDE: the folder of cuda_fp16.h
   std::string device;                      ///< KILN_DEVICE: "cuda:0" (or just "0"), "emulated:h200"
   std::optional<Mode> mode;                ///< KILN_MODE; Mode::use
-  std::string log;  ///< KILN_LOG: none | warning | info, to stderr; some warnings
-  /// For tune_on_miss; `kiln` of the same installation, beside the running program, or on PATH.
+  std::string log;                         ///< KILN_LOG: none | warning | info, to stderr
+  /// The program that tune_on_miss runs. Default: the `kiln` of the same installation, beside the
+  /// running program, or on PATH.
   std::string tuner_program;
-  /// Receives each warning once per cause (a database that cannot be used or is not where it was
-  /// said to be, a kernel that had to fall back, a kind of problem that was never tuned, a problem
-  /// that is being tuned), safe to print: control characters of what it quotes are escaped, as in
-  /// Error::what(). It is called while the library works, by one thread at a time, in prepare()
-  /// also by threads of the library; so it must not call the library.
-  /// Without one, warnings go where `log` says: with `warning` and `info` all to stderr, with
-  /// `none` nowhere, and without `log` the first of each kind to stderr, once per process.
+  /// Receives each warning once per cause: a database that cannot be used or does not exist where
+  /// named, a kernel that had to fall back, a kind of problem that was never tuned, a problem that
+  /// is being tuned. The text is safe to print: control characters in quotations are escaped, as in
+  /// Error::what(). One thread at a time calls the function while the library works; in prepare()
+  /// it may be a thread of the library. Therefore the function must not call the library.
+  /// Without the function, `log` decides: `warning` and `info` print all warnings to stderr, `none`
+  /// prints nothing, and an empty `log` prints the first of each kind to stderr, once per process.
   std::function<void(std::string_view)> on_warning;
 };
 
@@ -91,18 +92,20 @@ class LibraryState;
 class OperationKernels;
 }  // namespace detail
 
-/// What a loaded kernel of any kind says of itself. A small value: copy it freely. It is valid
-/// while its Library lives, from any thread.
+/// The description of a loaded kernel of any kind. A small value: copy it freely, and use it from
+/// any thread. It is valid while its Library lives.
 class KILN_API AnyKernel {
  public:
   [[nodiscard]] Match match() const noexcept;
   /// One sentence: why this kernel was chosen.
   [[nodiscard]] std::string_view match_reason() const noexcept;
-  /// "" where no result has elements: there is no kernel; likewise the configuration.
+  /// Empty if no result has elements, because there is no kernel. The configuration is then empty
+  /// too.
   [[nodiscard]] std::string_view template_name() const noexcept;
   /// Canonical text of the configuration, e.g. "stages=3 tile_k=32 tile_m=128 tile_n=256".
   [[nodiscard]] std::string_view config() const noexcept;
-  /// Device memory that each launch needs besides the operands; the library owns it per stream.
+  /// Bytes of device memory that each launch needs besides the operands. The library has such a
+  /// workspace per stream.
   [[nodiscard]] std::size_t workspace_bytes() const noexcept;
 
  protected:
@@ -113,18 +116,21 @@ class KILN_API AnyKernel {
 /// A loaded kernel for one Gemm, safe to launch from several threads at once.
 class KILN_API Kernel : public AnyKernel {
  public:
-  /// Enqueues the computation on `stream`, which belongs to the library's device. Neither locks nor
-  /// allocates, except for the first launch on a stream of a kernel with workspace_bytes(): make it
-  /// before the stream is captured into a graph, replay that graph on the same stream, and destroy
-  /// no stream before such launches have ended. With a workspace of the caller's none of that is
-  /// needed, but no two launches (or replays) that use it may overlap.
-  /// Where m or n is 0 it does nothing, not even on the stream. Where k is 0 a kernel writes
-  /// D = beta * C, whatever alpha is.
-  /// Throws Error(usage) if an operand breaks a promise of the problem (null, rows less aligned
-  /// than its alignment and leading dimension say, a workspace less aligned than
-  /// kCallerWorkspaceAlignment, beta where reads_c is false) or if alpha or beta is not a value of
-  /// the accumulator's type (1e300 for f32, 0.5 for s32); Error(device) if CUDA refuses the launch,
-  /// or a kernel faults on the emulated device.
+  /// Enqueues the computation on `stream`, which belongs to the library's device. If m or n is 0,
+  /// it does nothing, not even on the stream. If k is 0, a kernel writes D = beta * C, whatever
+  /// alpha is.
+  ///
+  /// Neither locks nor allocates, with one exception: the first launch on a stream of a kernel with
+  /// workspace_bytes() allocates the library's workspace. Make this launch before you capture the
+  /// stream into a graph, replay the graph on the same stream, and do not destroy the stream before
+  /// these launches have ended. With a workspace of the caller's none of this applies, but launches
+  /// or replays that use the workspace must not overlap.
+  ///
+  /// Throws Error(usage) if an operand breaks a promise of the problem: a null operand, rows less
+  /// aligned than the alignment and the leading dimension state, a workspace less aligned than
+  /// kCallerWorkspaceAlignment, a beta where reads_c is false. Throws Error(usage) also if alpha or
+  /// beta is not a value of the accumulator's type (1e300 for f32, 0.5 for s32). Throws
+  /// Error(device) if CUDA refuses the launch, or a kernel faults on the emulated device.
   void launch(Stream stream, const GemmOperands& operands) const;
 
  private:
@@ -141,7 +147,7 @@ class KILN_API Kernel : public AnyKernel {
 ///     softmax.launch(stream, {.operands = {x, y}});                      // scale: as declared
 ///     softmax.launch(stream, {.operands = {x, y}, .scalars = {0.125}});
 ///
-/// Or with positions found by name, once:
+/// Or look up the positions by name, once:
 ///
 ///     const std::size_t x = softmax.operand_index("x"), y = softmax.operand_index("y");
 ///     kiln::Arguments arguments = softmax.arguments();
@@ -153,18 +159,23 @@ class KILN_API Kernel : public AnyKernel {
 ///     }
 class KILN_API OperationKernel : public AnyKernel {
  public:
-  /// Enqueues the computation on `stream`, which belongs to the library's device. Where no operand
-  /// that is written has elements it does nothing, not even on the stream.
-  /// Neither locks nor allocates, except for the first launch on a stream of a kernel with
-  /// workspace_bytes() to which the caller gives none: make it before the stream is captured into a
-  /// graph, replay that graph on the same stream, and destroy no stream before such launches have
-  /// ended. With a workspace of the caller's none of that is needed, but no two launches (or
-  /// replays) that use it may overlap.
-  /// Throws Error(usage) for another number of operands than the operation has, or more scalars;
-  /// for an operand with elements that is null or not a multiple of kOperandAlignment bytes (or of
-  /// its `align`); for a workspace that is not one of kCallerWorkspaceAlignment; and for a scalar
-  /// that is not a value of its type (1e300 for f32, 0.5 for s32, -1 for u64). Error(device) if
-  /// CUDA refuses the launch, or a kernel faults on the emulated device.
+  /// Enqueues the computation on `stream`, which belongs to the library's device. If no written
+  /// operand has elements, it does nothing, not even on the stream.
+  ///
+  /// Neither locks nor allocates, with one exception: the first launch on a stream of a kernel with
+  /// workspace_bytes(), without a workspace of the caller's, allocates the library's workspace.
+  /// Make this launch before you capture the stream into a graph, replay the graph on the same
+  /// stream, and do not destroy the stream before these launches have ended. With a workspace of
+  /// the caller's none of this applies, but launches or replays that use the workspace must not
+  /// overlap.
+  ///
+  /// Throws Error(usage)
+  /// - if the number of operands differs from the operation's, or there are more scalars than it
+  ///   has;
+  /// - if an operand with elements is null or not aligned to kOperandAlignment (or to its `align`);
+  /// - if the workspace is not aligned to kCallerWorkspaceAlignment;
+  /// - if a scalar is not a value of its type (1e300 for f32, 0.5 for s32, -1 for u64).
+  /// Throws Error(device) if CUDA refuses the launch, or a kernel faults on the emulated device.
   void launch(Stream stream, const Arguments& arguments) const;
 
   /// The position of an operand or scalar, in the order of the declaration. Throws Error(usage) for
@@ -173,10 +184,10 @@ class KILN_API OperationKernel : public AnyKernel {
   [[nodiscard]] std::size_t scalar_index(std::string_view name) const;
   [[nodiscard]] std::size_t operand_count() const noexcept;
   [[nodiscard]] std::size_t scalar_count() const noexcept;
-  /// Bytes of device memory that an operand takes: 0 where it is left out or has no elements.
-  /// Throws Error(usage) for a position that the operation does not have.
+  /// Bytes of device memory that an operand takes: 0 if it takes no part in the problem or has no
+  /// elements. Throws Error(usage) for a position that the operation does not have.
   [[nodiscard]] std::size_t operand_bytes(std::size_t index) const;
-  /// A place for every operand, null, and every scalar with the value of the declaration.
+  /// Every operand null, and every scalar with its declared value.
   [[nodiscard]] Arguments arguments() const;
 
  private:
@@ -184,60 +195,66 @@ class KILN_API OperationKernel : public AnyKernel {
   explicit OperationKernel(const detail::KernelEntry* entry) : AnyKernel(entry) {}
 };
 
-/// The entry point to tuned kernels. Thread-safe. One per device and process is enough. In a child
-/// of fork() the parent's Library, its kernels and its memory only describe themselves: whatever
-/// uses the device or files throws Error(usage), and their destructors do nothing. The child
-/// may open a Library of its own, unless another thread was opening one, closing one or getting a
-/// new kernel at the time of the fork(): that too is Error(usage).
+/// The entry point to tuned kernels. Thread-safe. One per device and process is enough.
+///
+/// In a child of fork(), the parent's Library, its kernels and its memory only describe themselves:
+/// calls that use the device or files throw Error(usage), and destructors do nothing. The child may
+/// open a Library of its own. Opening throws Error(usage) if another thread was opening a Library,
+/// closing one or getting a new kernel at the time of the fork().
 class KILN_API Library {
  public:
-  /// Opens with the given options. A database that cannot be used is a warning, not an error;
-  /// throws Error(device) if there is no usable GPU, Error(usage) for a bad option.
+  /// Opens with the given options. A database that cannot be used is a warning, not an error.
+  /// Throws Error(device) if there is no usable GPU, and Error(usage) for a bad option.
   [[nodiscard]] static Library open(const LibraryOptions& options = {});
 
-  /// The kernel for `problem`. The first request for a problem queries the database and loads (or
-  /// compiles) the kernel; other threads wait for a compilation, or for the tuner, only if they
-  /// want the same kernel. Later requests neither lock nor allocate. Where m, n or k is 0 nothing
-  /// can be tuned: in every mode the database is not asked and the match is `exact`; a kernel is
-  /// loaded only for k 0, the plainest that takes the problem's types. Throws Error(usage) for an
-  /// impossible problem, Error(not_found) if no template computes it or the mode requires a tuned
-  /// kernel and there is none.
+  /// The kernel for `problem`. The first request for a problem queries the database and loads or
+  /// compiles the kernel. Other threads wait for a compilation, or for the tuner, only if they
+  /// request the same kernel. Later requests neither lock nor allocate.
+  ///
+  /// If m, n or k is 0, nothing can be tuned. In every mode get() then skips the database, and the
+  /// match is `exact`. It loads a kernel only if k is 0 and D has elements: the plainest one that
+  /// takes the problem's types.
+  ///
+  /// Throws Error(usage) for an impossible problem. Throws Error(not_found) if no template computes
+  /// the problem, or if the mode requires a tuned kernel and there is none.
   [[nodiscard]] Kernel get(const Gemm& problem) const;
 
-  /// The same for an operation that a file of the template path declares: LibraryOptions names it,
-  /// since nothing but products is built in. Where no operand that is written has elements nothing
-  /// can be tuned, and the match is `exact`. The first request takes what it takes for a Gemm; a
-  /// later one, whatever the order of its fields, neither locks nor allocates but compares names,
-  /// so keep the kernel where a hundred nanoseconds count. Throws Error(usage) for an operation
-  /// that is not declared, for sizes, types or traits that are missing, unknown or out of the
-  /// declared range; Error(not_found) if no template of the path computes it, or the mode requires
-  /// a tuned kernel and there is none.
+  /// The same for an operation that a file of the template path declares. LibraryOptions must name
+  /// the path, because only products are built in. If no written operand has elements, nothing can
+  /// be tuned, and the match is `exact`. The first request costs as much as for a Gemm. A later one
+  /// neither locks nor allocates, whatever the order of its fields, but it compares names. Keep the
+  /// kernel where a hundred nanoseconds count.
+  ///
+  /// Throws Error(usage) if the operation is not declared, or if sizes, types or traits are
+  /// missing, unknown or out of the declared range. Throws Error(not_found) if no template of the
+  /// path computes the problem, or if the mode requires a tuned kernel and there is none.
   [[nodiscard]] OperationKernel get(const OperationProblem& problem) const;
 
-  /// Makes get() of all of these fast: queries the database and loads or compiles their kernels, on
-  /// as many threads as there are cores. If some cannot be served, the others are still ready, and
-  /// the Error of the first in the list is thrown.
+  /// Makes get() of all of these fast: queries the database and loads or compiles their kernels,
+  /// with one thread per core. If some fail, the others are still ready, and prepare() throws the
+  /// Error of the first failed problem in the list.
   void prepare(const std::vector<Gemm>& problems) const;
   void prepare(const std::vector<OperationProblem>& problems) const;
 
-  /// `bytes` of the device's memory, uninitialised. Thread-safe. Throws Error(device)
-  /// when memory is short.
+  /// Allocates `bytes` of uninitialised device memory. Thread-safe. Throws Error(device) if memory
+  /// is short.
   [[nodiscard]] DeviceMemory allocate(std::size_t bytes) const;
-  /// The same, with a name for what an emulated device says of accesses outside: "operand x".
+  /// The same, with a name such as "operand x", which an emulated device uses when it reports
+  /// accesses outside the memory.
   [[nodiscard]] DeviceMemory allocate(std::size_t bytes, const std::string& name) const;
-  /// Waits for everything that this process launched on the device, whatever the stream. Throws
-  /// Error(device) if a kernel faulted.
+  /// Waits for all launches of this process on the device, on every stream. Throws Error(device) if
+  /// a kernel faulted.
   void synchronize() const;
 
   /// "NVIDIA H200, sm_90a, 132 SMs", "emulated NVIDIA H200, ...".
   [[nodiscard]] std::string device_description() const;
-  /// Whether kernels run on this machine's CPU instead of a GPU: results are right, but execution
-  /// is slow, and how long it takes means nothing.
+  /// Whether kernels run on this machine's CPU instead of a GPU. Results are then right, but
+  /// execution is slow, and its time means nothing.
   [[nodiscard]] bool is_emulated() const noexcept;
   [[nodiscard]] LibraryCounters counters() const noexcept;
 
-  /// One that was moved from has no device: calls throw Error(usage), and what is noexcept says
-  /// that there is nothing.
+  /// A moved-from Library has no device: calls throw Error(usage), and noexcept calls return an
+  /// empty answer.
   Library(Library&&) noexcept;
   Library& operator=(Library&&) noexcept;
   Library(const Library&) = delete;

@@ -9,7 +9,7 @@
 
 namespace kiln {
 
-/// What went wrong, so that a program can decide and a command line can choose its exit code.
+/// What went wrong. Programs decide by it, and the command line chooses its exit code.
 enum class ErrorKind {
   usage,      ///< the caller asked for something impossible (a bad flag, size, pointer, name)
   template_,  ///< a template file is malformed; the text names file:line:column
@@ -20,8 +20,8 @@ enum class ErrorKind {
   internal,   ///< an invariant inside Kiln was broken
 };
 
-/// A broken environment or a misuse. Expected results (a candidate that fails, a look-up that
-/// misses) are values, never errors. `what()` says what happened, where, and the next step.
+/// A broken environment or a misuse. Expected outcomes (a candidate fails, a look-up misses) are
+/// values, never errors. `what()` says what happened, where, and what to do next.
 class KILN_API Error : public std::runtime_error {
  public:
   Error(ErrorKind kind, const std::string& message) : std::runtime_error(message), kind_(kind) {}

@@ -2,5 +2,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Marks what the shared library exports; everything else in it is hidden.
+/// Marks the symbols that the shared library exports. All others are hidden.
 #define KILN_API __attribute__((visibility("default")))

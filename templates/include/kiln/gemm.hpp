@@ -11,18 +11,19 @@
 namespace kiln {
 
 /// One general matrix multiplication: D[m,n] = alpha * op(A)[m,k] * op(B)[k,n] + beta * C[m,n], or
-/// what an epilogue makes of op(A) * op(B).
+/// an epilogue's expression of op(A) * op(B).
 ///
-/// C and D are row-major. op(A) is the m x k matrix; `storage_a` says whether it is stored as
-/// written (n: row-major, m rows of lda elements) or transposed (t: k rows of lda elements). B
-/// likewise: n is k rows of ldb elements, t is n rows of ldb elements. Leading dimensions are in
-/// elements, as many as fill whole bytes where those are packed; 0 means tight. An `alignment_*` is
-/// a promise, in bytes, about the address of that operand (a power of two); Kiln combines it with
-/// the leading dimension to choose vector widths, and a launch whose pointers break the promise is
-/// refused.
+/// C and D are row-major. op(A) is the m x k matrix. `storage_a` says how A is stored: as written
+/// (n: row-major, m rows of lda elements) or transposed (t: k rows of lda elements). Likewise for
+/// B: n is k rows of ldb elements, t is n rows of ldb elements. Leading dimensions are in elements;
+/// 0 means tight. For packed types a leading dimension fills whole bytes.
 ///
-/// Sizes may be 0, as in BLAS. With m or n 0, D has no elements and nothing is done; with k 0 the
-/// product is zero: D = beta * C, or zeros where beta is 0, and A and B, which have no elements,
+/// An `alignment_*` is a promise about the address of that operand: a power of two, in bytes. Kiln
+/// combines it with the leading dimension to choose vector widths. A launch whose pointers break
+/// the promise is refused.
+///
+/// Sizes may be 0, as in BLAS. If m or n is 0, D has no elements and nothing is done. If k is 0,
+/// the product is zero: D = beta * C, or zeros where beta is 0. A and B then have no elements and
 /// may be null. A negative size is an error.
 struct Gemm {
   std::int64_t m = 0, n = 0, k = 0;
@@ -30,16 +31,16 @@ struct Gemm {
   Storage storage_a = Storage::n, storage_b = Storage::n;
   std::int64_t lda = 0, ldb = 0, ldc = 0, ldd = 0;
   int alignment_a = 16, alignment_b = 16, alignment_c = 16, alignment_d = 16;
-  /// Whether beta may be non-zero. When false a launch with beta != 0 is refused, C may be null,
-  /// and kernels tuned without reading C are preferred.
+  /// Whether beta may be non-zero. If false, a launch with beta != 0 is refused, C may be null, and
+  /// kernels tuned without reading C are preferred.
   bool reads_c = false;
-  /// What becomes of the product instead of alpha * product + beta * C. One that names `c` sets
-  /// reads_c, one that does not clears it.
+  /// Replaces alpha * product + beta * C. An expression overrides reads_c: true if it names `c`,
+  /// otherwise false.
   Epilogue epilogue;
 
-  /// The short form: `type` for the operands and the output with the matching accumulator
-  /// (f16, bf16, tf32, f32, e4m3, e5m2: f32; f64: f64; whole numbers and bits: s32). Outputs of
-  /// tf32 are f32, of whole numbers and bits s32, and of e4m3/e5m2 bf16.
+  /// The short form: operands and output of `type`, with the matching accumulator: f32 for f16,
+  /// bf16, tf32, f32, e4m3 and e5m2; f64 for f64; s32 for integers and bits. Three kinds of type
+  /// have another output: f32 for tf32, bf16 for e4m3 and e5m2, s32 for integers and bits.
   [[nodiscard]] static constexpr Gemm of(DType type, std::int64_t m, std::int64_t n, std::int64_t k,
                                          Storage storage_a = Storage::n,
                                          Storage storage_b = Storage::n) {
@@ -83,7 +84,7 @@ struct Gemm {
       case DType::u64:
       case DType::cf32:
       case DType::cf64:
-        break;  // no product has them, and no library takes it
+        break;  // not types of products: the library refuses the problem
     }
     return gemm;
   }

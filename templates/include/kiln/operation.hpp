@@ -17,7 +17,7 @@
 
 namespace kiln {
 
-/// A size, or another whole number that has a name.
+/// A size, or another named integer.
 struct NamedValue {
   std::string name;
   std::int64_t value = 0;
@@ -39,22 +39,22 @@ struct NamedType {
   friend bool operator!=(const NamedType& left, const NamedType& right) { return !(left == right); }
 };
 
-/// One problem of an operation that a file of the template path declares (docs/writing-templates.md
-/// has the grammar; `kiln operations NAME` shows what an operation takes). Products of matrices are
-/// built in and have a description of their own, Gemm.
+/// One problem of an operation that a file of the template path declares.
+/// docs/reference/operations.md has the grammar; `kiln operations NAME` shows what an operation
+/// takes. For matrix products, which are built in, use Gemm.
 ///
 ///     kiln::OperationProblem softmax{
 ///         .operation = "softmax",
 ///         .sizes = {{"rows", 1000}, {"cols", 4096}},
 ///         .types = {{"x", kiln::DType::f16}, {"y", kiln::DType::f16}}};
 ///
-/// Every size, type slot and trait of the declaration is named, once, in any order: the order makes
-/// no difference. Only a size with a default, such as the distance between rows, may be left out.
-/// Sizes are in elements, and what they count is the declaration's to say; they lie in the ranges
-/// that it states. Scalars are no part of a problem but of a launch. Nor are addresses: kernels are
-/// promised that every operand starts on a multiple of kOperandAlignment bytes and lies tight in
-/// memory, row-major, its last extent contiguous, unless the declaration says otherwise (`align`,
-/// `ld`).
+/// Name every size, type slot and trait of the declaration once, in any order. Only a size with a
+/// default, such as the distance between rows, may be left out. Sizes count elements; the
+/// declaration says which, and states their ranges. Scalars belong to a launch, not to a problem.
+///
+/// Addresses belong to a launch too. Every operand starts on a multiple of kOperandAlignment bytes
+/// and lies tight in memory, row-major, with the last extent contiguous, unless the declaration
+/// says otherwise (`align`, `ld`).
 struct OperationProblem {
   std::string operation;
   std::vector<NamedValue> sizes;
@@ -70,17 +70,17 @@ struct OperationProblem {
   }
 };
 
-/// Operands and scalars that an operation may have to be launched by a library.
+/// The most operands and scalars that an operation may have.
 inline constexpr std::size_t kMostOperands = 32;
 inline constexpr std::size_t kMostScalars = 32;
-/// Bytes, of which the address of every operand is a multiple whose declaration says no other
-/// number. Memory from cudaMalloc and
-/// DeviceMemory has more; a pointer into the middle of an array may have less.
+/// Required alignment in bytes of every operand whose declaration states no other. Memory from
+/// cudaMalloc and DeviceMemory has a larger one; a pointer into the middle of an array may have
+/// less.
 inline constexpr std::size_t kOperandAlignment = 16;
-/// The same for a workspace that the caller gives.
+/// Required alignment in bytes of a workspace of the caller's.
 inline constexpr std::size_t kCallerWorkspaceAlignment = 256;
 
-/// At most `Most` values, held without an allocation.
+/// At most `Most` values, stored without an allocation.
 template <class Value, std::size_t Most>
 class ShortList {
  public:
@@ -88,7 +88,8 @@ class ShortList {
   using const_iterator = const Value*;
   constexpr ShortList() = default;
   ShortList(std::initializer_list<Value> values) : ShortList(values.begin(), values.size()) {}
-  /// Copies them, each converted to Value. Throws Error(usage) if there are more than `Most`.
+  /// Copies `count` values, each converted to Value. Throws Error(usage) if there are more than
+  /// `Most`.
   template <class Given, std::enable_if_t<std::is_convertible_v<const Given&, Value>, int> = 0>
   ShortList(const Given* values, std::size_t count) : count_(count) {
     if (count > Most) {
@@ -100,7 +101,7 @@ class ShortList {
   }
 
   [[nodiscard]] constexpr std::size_t size() const { return count_; }
-  /// Precondition, as usual: `index` is less than size().
+  /// Precondition: `index` is less than size().
   [[nodiscard]] constexpr Value& operator[](std::size_t index) { return values_[index]; }
   [[nodiscard]] constexpr const Value& operator[](std::size_t index) const {
     return values_[index];
@@ -113,20 +114,21 @@ class ShortList {
   std::size_t count_ = 0;
 };
 
-/// What one launch of an operation's kernel is given, by position: in the order in which the file
-/// declares operands and scalars. OperationKernel::operand_index() and scalar_index() find a
-/// position by its name, once, before the loop that launches.
+/// The arguments of one launch of an operation's kernel, by position: in the order in which the
+/// file declares operands and scalars. OperationKernel::operand_index() and scalar_index() find a
+/// position by name; call them once, before the loop that launches.
 struct Arguments {
-  /// The address in device memory of every operand, outputs too. One that the operation leaves out
-  /// for this problem (`when`) has a place as well; what is there is not looked at, and kernels get
-  /// null. Nor is that of an operand without elements. No output overlaps another operand; one that
-  /// is declared `inout` is read and then written in place.
+  /// The address in device memory of every operand, outputs included. An operand that takes no part
+  /// in this problem (`when`) has a position too; its address is ignored, and kernels get null. The
+  /// address of an operand without elements is ignored too. No output may overlap another operand.
+  /// A kernel reads an `inout` operand, then writes it in place.
   ShortList<const void*, kMostOperands> operands = {};
-  /// The first scalars; those that are not given have the value of the declaration. Each is a
-  /// number that its type has, or is rounded to it if that is a floating-point type.
+  /// The first scalars; the others have their declared values. Each must be a value of its declared
+  /// type; floating-point types round instead.
   ShortList<Scalar, kMostScalars> scalars = {};
-  /// Memory of the caller's for the kernel to work in: OperationKernel::workspace_bytes(), which no
-  /// other launch uses at the time. Null: the library's, of which each stream has one.
+  /// The caller's workspace: OperationKernel::workspace_bytes() of device memory, aligned to
+  /// kCallerWorkspaceAlignment, which no other launch uses at the same time. Null: the library's
+  /// workspace for the stream.
   void* workspace = nullptr;
 };
 

@@ -8,16 +8,16 @@
 
 namespace kiln {
 
-/// The value of a scalar: any number of C++, exactly, so all integers of 64 bits too.
+/// The value of a scalar. It holds every C++ number exactly, including all 64-bit integers.
 ///
 ///     kernel.launch(stream, {.operands = {x, y}, .scalars = {0.125, true, 0x9E3779B97F4A7C15}});
 ///     arguments.scalars[seed] = std::uint64_t{7};
 ///
-/// Numbers convert to it implicitly; a `long double` becomes the nearest double. Which values are
-/// allowed depends on the type that the operation declares: a launch checks it. Equal numbers
-/// compare equal however they were made, and NaN equals nothing. Like a double, a Scalar is
-/// trivially copyable and indeterminate until it is given a value; `Scalar{}` is 0. No member
-/// throws, locks or allocates. Threads may read one Scalar at the same time.
+/// Numbers convert to it implicitly; a `long double` becomes the nearest double. A launch checks
+/// the value against the type that the operation declares. Scalars with the same number are equal,
+/// whatever C++ type it came from; NaN equals nothing. Like a double, a Scalar is trivially
+/// copyable and indeterminate until you assign a value; `Scalar{}` is 0. No member throws, locks or
+/// allocates. Several threads may read one Scalar at the same time.
 class Scalar {
  public:
   Scalar() = default;
@@ -26,9 +26,9 @@ class Scalar {
                                            int> = 0>
   constexpr Scalar(Number number) noexcept : Scalar(from(wide(number))) {}
 
-  /// Calls `use` with the number and returns what that returns. The number is a double, or for an
-  /// integer that no double equals, a std::uint64_t or a negative std::int64_t. `use` returns the
-  /// same type for all three.
+  /// Calls `use` with the number and returns its result. The number is a double, except for an
+  /// integer that no double equals: that one is a std::uint64_t or a negative std::int64_t. `use`
+  /// must return the same type for all three.
   template <class Use>
   constexpr auto visit(Use&& use) const {
     switch (kind_) {
@@ -59,8 +59,8 @@ class Scalar {
   }
 
  private:
-  /// Which member holds the number: the double if it can, so the integers lie beyond 2^53. Its kind
-  /// comes first, so that zeroed memory is 0.
+  /// Which member holds the number: the double if it can, so held integers lie beyond 2^53.
+  /// `float64` is the first enumerator, so that zeroed memory is 0.
   enum class Kind : std::uint8_t { float64, negative, positive };
 
   union Held {

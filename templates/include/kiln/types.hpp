@@ -11,7 +11,7 @@
 namespace kiln {
 
 namespace detail {
-/// The entry of an enumerator, or `otherwise` for an invalid value, which a cast can make.
+/// The entry of an enumerator, or `otherwise` for an invalid value, such as from a cast.
 template <class Table, class Enum>
 [[nodiscard]] constexpr typename Table::value_type entry_of(const Table& table, Enum value,
                                                             typename Table::value_type otherwise) {
@@ -22,17 +22,18 @@ template <class Table, class Enum>
 inline constexpr std::string_view kNoEnumerator = "invalid";
 }  // namespace detail
 
-/// Element types. The names are the spelling everywhere: templates, command line, database.
-/// `tf32` is stored as 32-bit float; an operation rounds it to TF32 on use: to the nearest, of a
-/// tie to either.
+/// Element types. Templates, command line and database spell them like the enumerators.
 ///
-/// Operands may be packed: `s4` and `u4` have two values in a byte, the first in its low half, `b1`
-/// and `b1_xor` eight, the first in its lowest bit. They are packed along the rows that lie in
-/// memory, every row begins with a byte of its own, and what its last byte has beyond the row is
-/// ignored. The product of two `b1` is 1 where both are 1; of two `b1_xor` where they differ.
+/// `tf32` is stored as 32-bit float. An operation rounds it to TF32 on use: to the nearest value,
+/// and in a tie to either neighbour.
 ///
-/// Products of matrices (Gemm) have the types up to `b1_xor`; those behind it are for operations
-/// that files declare. `cf32` and `cf64` are complex: the real part, then the imaginary one.
+/// Four types are packed. `s4` and `u4` have two values in a byte, the first in the low half. `b1`
+/// and `b1_xor` have eight, the first in the lowest bit. They are packed along the rows that lie in
+/// memory. Every row begins with a new byte, and bits of the last byte beyond the row are ignored.
+/// The product of two `b1` is 1 where both are 1, and of two `b1_xor` where they differ.
+///
+/// Matrix products (Gemm) take the types up to `b1_xor`. The later ones are for operations that
+/// files declare. `cf32` and `cf64` are complex: the real part, then the imaginary part.
 enum class DType : std::uint8_t {
   f16,
   bf16,
@@ -69,21 +70,22 @@ inline constexpr std::array<std::uint8_t, 21> kDTypeValues{1, 1, 1, 1, 1, 1, 1, 
 [[nodiscard]] constexpr std::string_view to_string(DType type) {
   return detail::entry_of(kDTypeNames, type, detail::kNoEnumerator);
 }
-/// Bytes of what memory has for one value, or for all values of a byte where they are packed; 0 for
-/// a value that is not a type.
+/// Bytes of one element in memory: one value, or a byte of values for a packed type. 0 for a value
+/// that is not a type.
 [[nodiscard]] constexpr int size_bytes(DType type) {
   return detail::entry_of(kDTypeBytes, type, 0);
 }
-/// How many values share a byte, a power of two; 1 where they do not.
+/// The number of values in an element: a power of two for packed types, otherwise 1.
 [[nodiscard]] constexpr int packed_values(DType type) {
   return detail::entry_of(kDTypeValues, type, 1);
 }
-/// Elements of memory that so many neighbouring values take, the last of them perhaps not full.
+/// The number of elements in memory that `values` neighbouring values take. The last may be
+/// partly filled.
 [[nodiscard]] constexpr std::int64_t elements_of(std::int64_t values, DType type) {
   const std::int64_t packed = packed_values(type);
   return (values + packed - 1) / packed;
 }
-/// Whether products of matrices have such elements.
+/// Whether matrix products (Gemm) take the type.
 [[nodiscard]] constexpr bool is_product_type(DType type) {
   return type <= DType::b1_xor;
 }
@@ -98,19 +100,19 @@ inline constexpr std::array<std::uint8_t, 21> kDTypeValues{1, 1, 1, 1, 1, 1, 1, 
   return std::nullopt;
 }
 
-/// How an operand's matrix is stored: `n` as written, row-major; `t` stored transposed.
+/// How an operand's matrix is stored: `n` as written (row-major), `t` transposed.
 enum class Storage : std::uint8_t { n, t };
 
-/// How well the answer of a look-up fits, best first.
+/// How well the answer of a look-up fits the problem, best first.
 enum class Match : std::uint8_t {
   exact,              ///< this problem, this device class, this driver and toolkit
-  same_device_class,  ///< this problem and device class, under another driver or toolkit, or on its
-                      ///< emulated twin
-  nearest_problem,    ///< a near size of the same kind of problem on this device class, or of the
+  same_device_class,  ///< this problem and device class, under another driver or toolkit, or on the
+                      ///< emulated device of that class
+  nearest_problem,    ///< a near size of the same kind of problem on this device class, or the
                       ///< product without the problem's epilogue
   related_problem,    ///< another kind of problem, or a far size, on this device class
-  related_device,     ///< a problem that was tuned on another device class of the architecture
-  default_config,     ///< nothing tuned fits: the template's default configuration
+  related_device,     ///< a problem tuned on another device class of the same architecture
+  default_config,     ///< nothing tuned fits: a template's usual or default configuration
   none,               ///< no template can compute this problem
 };
 inline constexpr std::array<std::string_view, 7> kMatchNames{"exact",
@@ -125,13 +127,14 @@ inline constexpr std::array<std::string_view, 7> kMatchNames{"exact",
   return detail::entry_of(kMatchNames, match, detail::kNoEnumerator);
 }
 
-/// What the runtime does if the database has no kernel tuned for the problem.
+/// What the library does if the database has no kernel tuned for the problem.
 enum class Mode : std::uint8_t {
-  use,           ///< take the best known kernel, fall back to defaults; never tunes (the default)
-  tune_on_miss,  ///< unless it is exact or same_device_class, run `kiln` to tune the problem first
-  require,       ///< throw Error(not_found) unless the match is exact or same_device_class; for
-                 ///< this and the above a prediction counts only on an emulated device
-  default_only,  ///< ignore the database; always the template's default configuration
+  use,           ///< take the best known kernel or fall back to defaults; never tune (the default)
+  tune_on_miss,  ///< run `kiln` to tune the problem, unless the match is exact or
+                 ///< same_device_class; a prediction counts only on an emulated device
+  require,       ///< throw Error(not_found), unless the match is exact or same_device_class; a
+                 ///< prediction counts only on an emulated device
+  default_only,  ///< ignore the database; always take the template's default configuration
 };
 inline constexpr std::array<std::string_view, 4> kModeNames{"use", "tune_on_miss", "require",
                                                             "default_only"};

@@ -14,6 +14,9 @@
 #include "tests/support/shared_cache.hpp"
 #include "tests/support/toy_templates.hpp"
 #include "tuner/problem_case.hpp"
+#include "tuner/session/prepared_candidate.hpp"
+#include "tuner/session/request.hpp"
+#include "tuner/session/search_space.hpp"
 #include "tuner/worker/messages.hpp"
 
 namespace kiln::testing {

@@ -14,7 +14,8 @@
 #include "runtime/emulated/device/emulated_device.hpp"
 #include "templates/catalog.hpp"
 #include "tuner/local_evaluator.hpp"
-#include "tuner/session/session.hpp"
+#include "tuner/session/search_space.hpp"
+#include "tuner/session/setup.hpp"
 
 /// \file
 /// Templates of declared operations on the emulated GPU, judged as a tuning session judges them,

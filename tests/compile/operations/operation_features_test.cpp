@@ -236,7 +236,7 @@ std::string documented_code(const std::string& document, const std::string& firs
 }
 
 TEST_F(OperationFeatures, DocumentedExampleIsRight) {
-  const std::string document = read_text(KILN_SOURCE_DIR "/docs/writing-templates.md");
+  const std::string document = read_text(KILN_SOURCE_DIR "/docs/reference/operations.md");
   const std::string operation = documented_code(document, "//@ operation  softmax");
   const std::string kernel = documented_code(document, "//@ template   softmax_rows");
   ASSERT_FALSE(operation.empty() || kernel.empty());

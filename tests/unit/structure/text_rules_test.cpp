@@ -106,7 +106,7 @@ TEST(TextRules, HeadersAreIncludedOnce) {
   }
 }
 
-// Libraries never print and never end the program (docs/design.md); tools do both.
+// Libraries never print and never end the program (CONTRIBUTING.md); tools do both.
 TEST(TextRules, LibrariesNeitherPrintNorExit) {
   const std::regex printing(R"(\bstd::(cout|cerr|clog|exit|abort|terminate)\b)"
                             R"(|\b(printf|puts|abort|exit)\()");

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Kiln authors
 // SPDX-License-Identifier: Apache-2.0
-// docs/writing-templates.md must be true.
+// docs/reference/templates.md and operations.md must be true.
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -22,14 +22,14 @@ namespace {
 
 using ::testing::HasSubstr;
 
-std::string page() {
-  std::ifstream stream(std::string(KILN_SOURCE_DIR) + "/docs/writing-templates.md");
+std::string page_text(const std::string& page) {
+  std::ifstream stream(std::string(KILN_SOURCE_DIR) + "/docs/reference/" + page);
   return {std::istreambuf_iterator<char>(stream), {}};
 }
 
-/// The page's pieces of code that are whole files, in order.
-std::vector<std::string> files_of_page() {
-  const auto text = page();
+/// The pieces of a page's code that are whole files, in order.
+std::vector<std::string> files_of_page(const std::string& page) {
+  const auto text = page_text(page);
   const std::string open = "```cuda\n";
   std::vector<std::string> files;
   for (auto at = text.find(open); at != std::string::npos; at = text.find(open, at)) {
@@ -39,9 +39,9 @@ std::vector<std::string> files_of_page() {
   return files;
 }
 
-TEST(WritingTemplatesPage, WorkedExampleLoadsAndRenders) {
+TEST(TemplatesPage, WorkedExampleLoadsAndRenders) {
   const test::TemporaryFolder folder;
-  folder.write("gemm_dot.cu", files_of_page().at(0));
+  folder.write("gemm_dot.cu", files_of_page("templates.md").at(0));
   const auto catalog = Catalog::with_directories({folder.path()});
   const auto& dot = catalog.at("gemm_dot");
   const auto limits = limits_of_arch("90a").value();
@@ -59,12 +59,12 @@ TEST(WritingTemplatesPage, WorkedExampleLoadsAndRenders) {
   EXPECT_LT(dot.priority(large, limits), dot.priority(problem, limits));
 }
 
-TEST(WritingTemplatesPage, KernelsAsTheyAreLoadAndRender) {
+TEST(OperationsPage, KernelsAsTheyAreLoadAndRender) {
   const test::TemporaryFolder folder;
-  const auto files = files_of_page();
-  ASSERT_EQ(files.size(), 3U);
-  folder.write("softmax.cu", files[1]);
-  folder.write("softmax_rows.cu", files[2]);
+  const auto files = files_of_page("operations.md");
+  ASSERT_EQ(files.size(), 2U);
+  folder.write("softmax.cu", files[0]);
+  folder.write("softmax_rows.cu", files[1]);
   const auto catalog = Catalog::with_directories({folder.path()});
   const auto& rows = catalog.at("softmax_rows");
   const auto limits = limits_of_arch("90a").value();
@@ -80,8 +80,8 @@ TEST(WritingTemplatesPage, KernelsAsTheyAreLoadAndRender) {
   EXPECT_EQ(rows.argument_plans(config, problem, limits).at(0).parameters.size(), 4U);
 }
 
-TEST(WritingTemplatesPage, NamesEveryNameAndFunction) {
-  const auto text = page();
+TEST(TemplatesPage, NamesEveryNameAndFunction) {
+  const auto text = page_text("templates.md");
   const auto names = problem_names(*find_operation("gemm"));
   for (int slot = 0; slot < names.size(); ++slot) {
     const auto& name = names.name(slot);

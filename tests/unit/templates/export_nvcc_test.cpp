@@ -64,7 +64,7 @@ TEST(Export, ThatOfOneArchitectureCompilesWithPlainNvcc) {
 }
 
 TEST(Export, DocumentedExampleCompilesWithPlainNvcc) {
-  std::ifstream stream(std::string(KILN_SOURCE_DIR) + "/docs/writing-templates.md");
+  std::ifstream stream(std::string(KILN_SOURCE_DIR) + "/docs/reference/templates.md");
   const std::string page((std::istreambuf_iterator<char>(stream)), {});
   const auto begin = page.find("```cuda\n") + 8;
   const test::TemporaryFolder folder;

@@ -134,7 +134,7 @@ TEST(Adopt, APlainKernelNeedsLittle) {
 }
 
 TEST(Adopt, TheDocumentationShowsWhatComesOut) {
-  std::ifstream stream(std::string(KILN_SOURCE_DIR) + "/docs/writing-templates.md");
+  std::ifstream stream(std::string(KILN_SOURCE_DIR) + "/docs/reference/operations.md");
   const std::string page{std::istreambuf_iterator<char>(stream), {}};
   const std::string source = test::kVectorAddSource;
   const Adoption adoption = adopt("vector_add.cu", source, {});

@@ -17,6 +17,10 @@
 #include "tools/output/tune_report.hpp"
 #include "tools/workbench.hpp"
 #include "tuner/gemm/case.hpp"
+#include "tuner/session/progress.hpp"
+#include "tuner/session/request.hpp"
+#include "tuner/session/search_space.hpp"
+#include "tuner/session/session.hpp"
 
 namespace kiln::tools {
 namespace {

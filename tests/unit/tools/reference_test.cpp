@@ -61,7 +61,7 @@ TEST(Refreshed, RefusesPagesWhoseMarkersAreWrong) {
 }
 
 TEST(CliPage, HasTheTablesThatTheProgramGives) {
-  const char* const name = "docs/cli.md";
+  const char* const name = "docs/reference/cli.md";
   std::ifstream in(std::string(KILN_SOURCE_DIR) + "/" + name, std::ios::binary);
   const std::string page{std::istreambuf_iterator<char>(in), {}};
   // What other tests of the process declare is on no page, also if a program has seen it.

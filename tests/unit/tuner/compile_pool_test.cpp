@@ -13,6 +13,7 @@
 
 #include "tests/support/no_more_threads.hpp"
 #include "tuner/session/begin_task.hpp"
+#include "tuner/session/prepared_candidate.hpp"
 
 namespace kiln {
 namespace {

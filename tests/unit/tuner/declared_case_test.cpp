@@ -13,7 +13,8 @@
 #include "kiln/error.hpp"
 #include "tests/support/fake_compiler.hpp"
 #include "tests/unit/tuner/planted_operations.hpp"
-#include "tuner/session/session.hpp"
+#include "tuner/session/request.hpp"
+#include "tuner/session/setup.hpp"
 #include "tuner/verify/roundoff.hpp"
 #include "tuner/verify/workload.hpp"
 

@@ -13,6 +13,8 @@
 #include "tests/unit/tuner/planted_operations.hpp"
 #include "tests/unit/tuner/session_fixture.hpp"
 #include "tuner/local_evaluator.hpp"
+#include "tuner/session/request.hpp"
+#include "tuner/session/session.hpp"
 
 namespace kiln::testing {
 namespace {

@@ -16,6 +16,7 @@
 #include "runtime/model/static_model.hpp"
 #include "templates/operation/gemm_problem.hpp"
 #include "tests/support/toy_templates.hpp"
+#include "tuner/session/search_space.hpp"
 
 namespace kiln::testing {
 namespace {

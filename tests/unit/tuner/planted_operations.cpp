@@ -11,7 +11,8 @@
 #include "templates/front_matter/argument_list.hpp"
 #include "tests/support/fake_compiler.hpp"
 #include "tests/support/typed_kernel.hpp"
-#include "tuner/session/session.hpp"
+#include "tuner/session/request.hpp"
+#include "tuner/session/setup.hpp"
 
 namespace kiln::testing {
 namespace {

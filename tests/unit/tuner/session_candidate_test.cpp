@@ -6,6 +6,9 @@
 #include "kiln/error.hpp"
 #include "tests/unit/tuner/session_fixture.hpp"
 #include "tuner/gemm/case.hpp"
+#include "tuner/session/prepared_candidate.hpp"
+#include "tuner/session/request.hpp"
+#include "tuner/session/setup.hpp"
 
 namespace kiln::testing {
 namespace {

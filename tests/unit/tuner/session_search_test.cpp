@@ -10,6 +10,7 @@
 #include "runtime/emulated/model/performance_model.hpp"
 #include "templates/operation/gemm_problem.hpp"
 #include "tests/support/toy_templates.hpp"
+#include "tuner/session/search_space.hpp"
 
 namespace kiln::testing {
 namespace {

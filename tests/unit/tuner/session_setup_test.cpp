@@ -7,6 +7,8 @@
 #include "kiln/error.hpp"
 #include "tests/unit/tuner/session_fixture.hpp"
 #include "tuner/gemm/setup.hpp"
+#include "tuner/session/request.hpp"
+#include "tuner/session/setup.hpp"
 
 namespace kiln::testing {
 namespace {

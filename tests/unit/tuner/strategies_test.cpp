@@ -12,6 +12,7 @@
 #include "kiln/error.hpp"
 #include "templates/operation/gemm_problem.hpp"
 #include "tests/support/toy_templates.hpp"
+#include "tuner/session/search_space.hpp"
 #include "tuner/strategies/random.hpp"
 #include "tuner/strategies/strategy.hpp"
 

@@ -3,6 +3,8 @@
 // From a candidate to something that can be run: render, plan, compile, and reject what cannot
 // run or cannot win before the device spends time on it.
 
+#include "tuner/session/prepared_candidate.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,7 +18,6 @@
 #include "templates/front_matter/allow_line.hpp"
 #include "templates/launch/launch_evaluator.hpp"
 #include "tuner/compile/code_digest.hpp"
-#include "tuner/session/session.hpp"
 #include "tuner/session/typed_tuning.hpp"
 #include "tuner/strategies/strategy.hpp"
 
