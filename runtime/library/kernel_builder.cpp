@@ -99,10 +99,10 @@ KernelCode KernelBuilder::compile(const Choice& choice, const Problem& problem) 
 
 KernelCode KernelBuilder::compile_again(KernelCode refused) const {
   // Another compiler's code says nothing about what the present one has stored.
-  const std::string present = compiler_.identity();
-  refused.result = refused.toolkit == present ? compiler_.compile_afresh(refused.request)
-                                              : compiler_.compile(refused.request);
-  refused.toolkit = present;
+  const bool is_of_present = refused.toolkit == compiler_.identity();
+  refused.result = is_of_present ? compiler_.compile_afresh(refused.request)
+                                 : compiler_.compile(refused.request);
+  refused.toolkit = compiler_.identity();  // which a compilation may have corrected
   return refused;
 }
 

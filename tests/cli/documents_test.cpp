@@ -33,18 +33,33 @@ std::vector<std::string> lines_of(const std::string& text) {
 }
 
 /// The shell's lines in code blocks that begin with `kiln`, with settings before it or not, and the
-/// `export` of such settings. In a fenced block of a session only what follows `$ ` is typed.
+/// `export` of such settings. In a fenced block of a session only what follows `$ ` is typed. A
+/// block below `<!-- file: PATH -->` is saved as that file, at its place among the commands.
 std::vector<std::string> commands_of(const std::string& page) {
   const std::regex typed(R"(^(export KILN_\w+=.*|(?:KILN_\w+=\S+ )*kiln (?:.*))$)");
+  const std::regex saved(R"(^<!-- file: (\S+) -->$)");
   std::vector<std::string> commands;
+  std::string file;  // that the next block is saved as
+  std::string content;
   bool fenced = false;
   bool code = false;  // in a block of another language
   for (std::string line : lines_of(page_text(page))) {
+    std::smatch match;
+    if (std::regex_match(line, match, saved)) {
+      file = match[1];
+      continue;
+    }
     if (line.starts_with("```")) {
       fenced = !fenced;
+      if (!fenced && !file.empty()) {
+        commands.push_back("cat > " + file + " <<'END_OF_FILE'\n" + content + "END_OF_FILE");
+        file.clear();
+        content.clear();
+      }
       code = fenced && line.size() > 3 && line != "```sh";
       continue;
     }
+    if (fenced && !file.empty()) content += line + "\n";
     if (code) continue;
     if (fenced) {
       if (line.starts_with("$ ")) line.erase(0, 2);
@@ -54,7 +69,7 @@ std::vector<std::string> commands_of(const std::string& page) {
       continue;
     }
     // What the program printed begins with its name and a colon.
-    if (std::smatch match; std::regex_match(line, match, typed)) commands.push_back(line);
+    if (std::regex_match(line, match, typed)) commands.push_back(line);
   }
   return commands;
 }

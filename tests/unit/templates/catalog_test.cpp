@@ -59,7 +59,7 @@ TEST(EmbeddedFiles, AreTheKernelFolder) {
 TEST(Catalog, BuiltinsComeFromTheEmbeddedFiles) {
   const auto& catalog = Catalog::builtin();
   for (const auto* name :
-       {"gemm_naive", "gemm_tiled", "gemm_simt", "gemm_wmma", "gemm_mma", "gemm_skinny"}) {
+       {"gemm_naive", "gemm_tiled", "gemm_simt", "gemm_wmma", "gemm_mma", "gemm_wgmma"}) {
     ASSERT_NE(catalog.find(name), nullptr) << name;
     EXPECT_EQ(&catalog.at(name), catalog.find(name));
     EXPECT_EQ(catalog.digest(name).size(), 32U);
