@@ -51,8 +51,8 @@ SourcePlace SourcePlace::at(std::size_t offset) const {
   return result;
 }
 
-void throw_at(const SourcePlace& place, std::string_view text, std::size_t offset,
-              std::string_view message) {
+Error source_error(const SourcePlace& place, std::string_view text, std::size_t offset,
+                   std::string_view message) {
   const SourcePlace at = place.at(offset);
   const bool whole_line = !at.line_text.empty();
   std::string shown(whole_line ? std::string_view(at.line_text) : text);
@@ -64,9 +64,14 @@ void throw_at(const SourcePlace& place, std::string_view text, std::size_t offse
   for (char& c : shown) {
     if (static_cast<unsigned char>(c) < 0x20) c = ' ';
   }
-  throw Error(ErrorKind::template_,
-              fmt::format("{}:{}:{}: {}\n  {}\n  {}^", at.file, at.line, at.column, message, shown,
-                          std::string(caret - cut, ' ')));
+  return Error(ErrorKind::template_,
+               fmt::format("{}:{}:{}: {}\n  {}\n  {}^", at.file, at.line, at.column, message, shown,
+                           std::string(caret - cut, ' ')));
+}
+
+void throw_at(const SourcePlace& place, std::string_view text, std::size_t offset,
+              std::string_view message) {
+  throw source_error(place, text, offset, message);
 }
 
 std::string why_missing(std::string_view what, std::string_view text, std::size_t at) {

@@ -6,12 +6,16 @@
 #include <string>
 #include <string_view>
 
+#include "kiln/error.hpp"
 #include "templates/expression/expression.hpp"
 
 namespace kiln {
 
-/// Throws Error(template_): "file:line:column: message", the line, and a caret under the character
+/// Error(template_): "file:line:column: message", the line, and a caret under the character
 /// `offset` of `text`, where `text` begins at `place`.
+[[nodiscard]] Error source_error(const SourcePlace& place, std::string_view text,
+                                 std::size_t offset, std::string_view message);
+/// Throws it.
 [[noreturn]] void throw_at(const SourcePlace& place, std::string_view text, std::size_t offset,
                            std::string_view message);
 

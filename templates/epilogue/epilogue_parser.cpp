@@ -72,13 +72,13 @@ class EpilogueParser : private ExpressionReader {
   using Node = EpilogueExpression::Node;
   using Kind = Node::Kind;
 
-  [[noreturn]] void fail(std::size_t offset, std::string_view message) const override {
+  [[nodiscard]] Error error_at(std::size_t offset, std::string_view message) const override {
     std::string shown(text_);
     for (char& c : shown) {
       if (static_cast<unsigned char>(c) < 0x20 || static_cast<unsigned char>(c) >= 0x7f) c = ' ';
     }
-    throw Error(ErrorKind::usage, fmt::format("epilogue: column {}: {}\n  {}\n  {}^", offset + 1,
-                                              message, shown, std::string(offset, ' ')));
+    return Error(ErrorKind::usage, fmt::format("epilogue: column {}: {}\n  {}\n  {}^", offset + 1,
+                                               message, shown, std::string(offset, ' ')));
   }
 
   int add(Node node) {

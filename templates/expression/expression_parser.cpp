@@ -87,8 +87,8 @@ class ExpressionParser : private ExpressionReader {
   /// Bounds the cost of one evaluation, of which a space needs many.
   static constexpr std::size_t kMaxLength = 65536;
 
-  [[noreturn]] void fail(std::size_t offset, std::string_view message) const override {
-    throw_at(place_, text_, offset, message);
+  [[nodiscard]] Error error_at(std::size_t offset, std::string_view message) const override {
+    return source_error(place_, text_, offset, message);
   }
 
   /// Appends an operation; `change` is its effect on the number of pending values.

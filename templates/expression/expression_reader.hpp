@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 
+#include "kiln/error.hpp"
 #include "templates/source_error.hpp"
 
 namespace kiln {
@@ -25,8 +26,11 @@ class ExpressionReader {
   ExpressionReader(const ExpressionReader&) = delete;
   ExpressionReader& operator=(const ExpressionReader&) = delete;
 
-  /// Throws an Error that points at that character of the text.
-  [[noreturn]] virtual void fail(std::size_t offset, std::string_view message) const = 0;
+  /// The Error that points at that character of the text.
+  [[nodiscard]] virtual Error error_at(std::size_t offset, std::string_view message) const = 0;
+  [[noreturn]] void fail(std::size_t offset, std::string_view message) const {
+    throw error_at(offset, message);
+  }
 
   static bool is_digit(char c) { return c >= '0' && c <= '9'; }
   static bool is_letter(char c) {
