@@ -42,7 +42,7 @@ TEST(SameCode, RunsOnceOnTheEmulatedGpuAndEveryVerbSaysSo) {
   write_template(sandbox);
   const auto tuned = sandbox.run(tune_idle());
   ASSERT_EQ(tuned.exit_code, 0) << tuned.err;
-  EXPECT_NE(tuned.out.find("1 distinct code ran for 3 candidates; 2 of them (66.7 %) share an "
+  EXPECT_NE(tuned.out.find("1 distinct binary ran for 3 candidates; 2 of them (66.7 %) share an "
                            "outcome"),
             std::string::npos)
       << tuned.out;
@@ -106,7 +106,7 @@ TEST(SameCode, WithoutADeviceItIsCounted) {
                                                "idle", "--template-path", "."});
   const auto text = sandbox.run(compile);
   EXPECT_EQ(text.exit_code, 0) << text.err;
-  EXPECT_NE(text.out.find("1 distinct code among 3 candidates; 2 of them (66.7 %) repeat one"),
+  EXPECT_NE(text.out.find("1 distinct binary among 3 candidates; 2 of them (66.7 %) repeat one"),
             std::string::npos)
       << text.out;
   const auto result = json_of(sandbox.run(with(compile, {"--again", "--json"})))["results"].at(0);

@@ -50,8 +50,8 @@ std::string checks_text(const Trial& trial) {
   if (trial.verification->checked) {
     return "nothing found: bounds, alignment, uninitialised reads, races, waits, fences, barriers";
   }
-  return "of results, in two runs, and of memory around operands; `kiln verify` looks for races, "
-         "missing waits and the like";
+  return "results of two runs, and memory around operands; `kiln verify` also looks for races and "
+         "missing waits";
 }
 
 std::string verified_text(const Trial& trial, const std::string& unchecked) {

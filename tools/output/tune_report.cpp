@@ -45,7 +45,7 @@ std::string codes_text(const TuneReport& report) {
       std::pair(report.result->progress.codes, report.result->progress.shared);
   const bool ran = report.provenance != Provenance::compiled;
   std::string text = fmt::format("{} distinct {} {} {} candidate{}", count_text(codes),
-                                 codes == 1 ? "code" : "codes", ran ? "ran for" : "among",
+                                 codes == 1 ? "binary" : "binaries", ran ? "ran for" : "among",
                                  count_text(codes + shared), codes + shared == 1 ? "" : "s");
   if (shared == 0) return text;
   const double share = static_cast<double>(shared) / static_cast<double>(codes + shared);

@@ -58,7 +58,8 @@ Contest contest_with(std::vector<ComparisonRow> baselines) {
 
 TEST(Contest, TheRatioIsAgainstTheFastestOfThoseThatRan) {
   const auto contest = contest_with({timed("first", 1000.0), timed("second", 1500.0)});
-  EXPECT_EQ(ratio_text(contest), "0.500 +- 0.000 of cuBLASLt (1.000 us, the fastest of 2)");
+  EXPECT_EQ(ratio_text(contest),
+            "0.500 +- 0.000 of cuBLASLt's speed, round by round (1.000 us, its fastest of 2)");
   EXPECT_EQ(contest_json(contest)["ratio"], 0.5);
 }
 
@@ -66,7 +67,8 @@ TEST(Contest, AnAlgorithmThatFailedIsNamedAndNotCounted) {
   const auto contest = contest_with({timed("first", 1000.0), timed("second", 1500.0),
                                      failed("third", Outcome::launch_failed, "refused")});
   EXPECT_EQ(ratio_text(contest),
-            "0.500 +- 0.000 of cuBLASLt (1.000 us, the fastest of 2); 1 of 3 algorithms failed, "
+            "0.500 +- 0.000 of cuBLASLt's speed, round by round (1.000 us, its fastest of 2); 1 of "
+            "3 algorithms failed, "
             "first launch_failed: refused");
   const auto json = contest_json(contest);
   EXPECT_EQ(json["baselines"][0]["outcome"], "ok");
@@ -185,13 +187,13 @@ TEST(TuneReport, SaysHowManyCandidatesShareAnOutcome) {
   const auto text = [&] { return report_text(report, context_on("cuda:0")); };
   EXPECT_THAT(text(), Not(HasSubstr("distinct")));
   progress.codes = 1;
-  EXPECT_THAT(text(), HasSubstr("  code      1 distinct code ran for 1 candidate\n"));
+  EXPECT_THAT(text(), HasSubstr("  code      1 distinct binary ran for 1 candidate\n"));
   progress.codes = 1155;
   progress.shared = 45;
-  EXPECT_THAT(text(), HasSubstr("1,155 distinct codes ran for 1,200 candidates; "
+  EXPECT_THAT(text(), HasSubstr("1,155 distinct binaries ran for 1,200 candidates; "
                                 "45 of them (3.8 %) share an outcome\n"));
   report.provenance = Provenance::compiled;
-  EXPECT_THAT(text(), HasSubstr("1,155 distinct codes among 1,200 candidates; "
+  EXPECT_THAT(text(), HasSubstr("1,155 distinct binaries among 1,200 candidates; "
                                 "45 of them (3.8 %) repeat one\n"));
   progress.compiled = 1300;
   const Json json = report_json(report);
