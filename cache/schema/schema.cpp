@@ -90,12 +90,13 @@ void require_known_schema(const sqlite::Connection& connection) {
   const int version = version_of(connection);
   if (application == kUnreleasedApplicationId) {
     const std::string file = shell_word(connection.path());
-    throw Error(ErrorKind::database,
-                fmt::format("database {} was made by a Kiln before the first release, and this one "
-                            "does not read it. Next: `kiln export --database --db {} -o "
-                            "trials.jsonl` with the Kiln that made it, then `kiln import "
-                            "trials.jsonl` here with another --db. The file is left as it is.",
-                            connection.path(), file));
+    throw Error(
+        ErrorKind::database,
+        fmt::format("database {} was made by a pre-release version of Kiln, which this version "
+                    "cannot read. Next: `kiln export --database --db {} -o trials.jsonl` "
+                    "with the Kiln that made it, then `kiln import trials.jsonl` here with "
+                    "another --db. The file is left as it is.",
+                    connection.path(), file));
   }
   if (application != kTuningApplicationId || version < 1) {
     throw Error(ErrorKind::database,

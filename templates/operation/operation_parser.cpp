@@ -322,7 +322,7 @@ class OperationParser {
       read_once(operand.align);
     } else if (word == "pointers") {
       if (operand.pointers || !rest.text.empty()) {
-        line.fail(clause.offset, "\"pointers\" is said once, and nothing follows it");
+        line.fail(clause.offset, "\"pointers\" may be given once, and must come last");
       }
       operand.pointers = true;
     } else if (word == "fill") {

@@ -52,7 +52,7 @@ std::string take_byte_order_mark(std::string& text) {
 std::string read_source(const std::string& file) {
   std::error_code error;
   if (!fs::is_regular_file(file, error)) {
-    throw Error(ErrorKind::usage, fmt::format("\"{}\" is not a plain file", file));
+    throw Error(ErrorKind::usage, fmt::format("\"{}\" is not a regular file", file));
   }
   std::ifstream stream(file, std::ios::binary);
   std::string text(kMostFileBytes + 1, '\0');

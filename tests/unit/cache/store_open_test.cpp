@@ -133,7 +133,7 @@ TEST(StoreOpen, RefusesADatabaseFromBeforeTheFirstRelease) {
   const std::string path = folder.file("tuning.db");
   { (void)TuningStore::open(path, OpenMode::read_write); }
   PlainSqlite(path).execute("PRAGMA application_id = 0x4b494c4e; PRAGMA user_version = 9");
-  const std::vector<std::string> next{"before the first release",
+  const std::vector<std::string> next{"pre-release version of Kiln",
                                       "kiln export --database --db " + path, "kiln import"};
   expect_refused(path, next);
   PlainSqlite(path).execute("PRAGMA user_version = 1");

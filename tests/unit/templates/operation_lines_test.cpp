@@ -246,7 +246,7 @@ TEST(OperationLines, OperandsMayBeBehindPointers) {
       complaint_about("x in: rows, cols; fill", "x in: rows, cols; ld cols; pointers; fill"),
       HasSubstr("leave \"ld\" out"));
   EXPECT_THAT(complaint_about("x in: rows, cols; fill", "x in: rows, cols; pointers 2; fill"),
-              HasSubstr("is said once, and nothing follows it"));
+              HasSubstr("may be given once, and must come last"));
 }
 
 TEST(OperationLines, MistakesInWhatIsRightAreShown) {
