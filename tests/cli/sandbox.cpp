@@ -24,6 +24,15 @@ void redirect(const std::string& path, int descriptor) {
   close(file);
 }
 
+/// The near end of a new pseudo-terminal; -1 if there is none.
+int open_terminal() {
+  const int terminal = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
+  if (terminal < 0) return -1;
+  if (grantpt(terminal) == 0 && unlockpt(terminal) == 0) return terminal;
+  close(terminal);
+  return -1;
+}
+
 /// Starts a program; `redirect_streams` runs in the child and may only call what is safe there.
 template <class Redirect>
 pid_t start(std::vector<std::string> words, const std::map<std::string, std::string>& environment,
@@ -120,11 +129,18 @@ Run Sandbox::run_words(const Words& words) const {
   return result;
 }
 
+bool has_terminals() {
+  const int terminal = open_terminal();
+  if (terminal < 0) return false;
+  const int line = open(ptsname(terminal), O_RDWR | O_NOCTTY | O_CLOEXEC);
+  if (line >= 0) close(line);
+  close(terminal);
+  return line >= 0;
+}
+
 Run Sandbox::run_on_terminal(const Words& arguments) const {
-  const int terminal = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
-  if (terminal < 0 || grantpt(terminal) != 0 || unlockpt(terminal) != 0) {
-    throw std::runtime_error("no pseudo-terminal");
-  }
+  const int terminal = open_terminal();
+  if (terminal < 0) throw std::runtime_error("no pseudo-terminal");
   const std::string name = ptsname(terminal);
   const Words words = with({KILN_PROGRAM}, arguments);
   const pid_t child = start(words, environment_, folder_.string(), [&] {

@@ -27,6 +27,9 @@ struct Run {
 
 /// A folder of its own for one test, in which the program finds its home, its database and its
 /// cache. No GPU is visible in it, so that every machine gives the same text.
+/// Whether the machine has pseudo-terminals; a bare container may have none.
+[[nodiscard]] bool has_terminals();
+
 class Sandbox {
  public:
   /// What compiled kernels are shared with. Compiling takes most of the time of these tests, and
@@ -40,7 +43,7 @@ class Sandbox {
 
   /// Runs the program in the folder and waits for its end.
   [[nodiscard]] Run run(const Words& arguments) const;
-  /// The same on a pseudo-terminal, where both streams are `out`.
+  /// The same on a pseudo-terminal, where both streams are `out`. Needs has_terminals().
   [[nodiscard]] Run run_on_terminal(const Words& arguments) const;
   /// Runs a line of a shell, in which `kiln` is the program.
   [[nodiscard]] Run shell(const std::string& line) const;
