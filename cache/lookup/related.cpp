@@ -12,8 +12,8 @@
 namespace kiln {
 namespace {
 
-// What a difference counts for, in octaves. Only their order matters much: they decide which
-// results are read, and which of several counts most.
+// Distances of differences, in octaves, fitted with `choice_accuracy DATABASE` (tests/bench). They
+// decide which results are read and which of them weigh most; only their order matters much.
 constexpr double kOtherDevice = 1.0;   ///< other rates beside the same instructions
 constexpr double kOtherLayout = 0.5;   ///< or alignment of a factor: other copies
 constexpr double kOtherType = 0.125;   ///< the same instructions on other numbers

@@ -18,9 +18,9 @@ namespace {
 
 /// More that fail in a row than anybody waits for.
 constexpr std::size_t kMostSuggestions = 8;
-/// What takes so many times as long as another, both with values at launch that were best
-/// elsewhere, is seldom ahead of it with better ones, which take most of the time to find
-/// (docs/design.md).
+/// A candidate that is slower than another by this factor, both with launch values that were best
+/// elsewhere, seldom catches up with better ones. Searching those takes most of a choice's time.
+/// Fitted with `choice_accuracy DATABASE` (tests/bench).
 constexpr double kHopeless = 1.3;
 /// Remembered trials; forgetting them all costs as much as opening the library.
 constexpr std::size_t kMostSources = 4096;

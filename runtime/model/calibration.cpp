@@ -8,26 +8,31 @@
 namespace kiln {
 namespace {
 
-/// A result this far counts half of one that is near.
+// Fitted constants. `choice_accuracy DATABASE` (tests/bench) says, for each tuned problem of a
+// database, how good the choice is when its own results are hidden; these values maximise the mean.
+
+/// The distance at which a result's weight is half.
 constexpr double kHalfOctaves = 2.0;
-/// What the template's mean counts beside a configuration's own results: as so many near ones.
-/// Those that a search measured first and found good were also lucky.
+/// Weight of the template's mean against a configuration's own results, in near results. The
+/// results that a search found first and best were partly luck.
 constexpr double kPriorWeight = 16.0;
-/// What the mean of all templates counts beside one's own: far from all that was measured, the
-/// model knows better than they do which template is the faster.
+/// Weight of the mean over all templates against a template's own mean. Far from all measured
+/// problems, the model ranks templates better than their results do.
 constexpr double kAllWeight = 4.0;
-/// What a result counts beside it that is for nearly the same problem, another layout or type, say:
-/// half of this at a quarter of an octave.
+/// Additional weight of a result for nearly the same problem, such as another layout or type. It
+/// is halved at kSameOctaves.
 constexpr double kSameWeight = 64.0;
 constexpr double kSameOctaves = 0.25;
-/// The winners of a search are faster than the model says of others by about that much.
+/// Penalty of a configuration that was never measured: winners of searches are faster than the
+/// model predicts for the others by about this factor.
 constexpr double kUntried = 1.25;
-/// What is usual would have been among them had the problem been nearer than that.
+/// A search of a problem nearer than this would have found a usual configuration if it were good.
 constexpr double kSearchedOctaves = 0.5;
-/// The same where nothing was measured at all: templates would call it usual if it were good.
+/// Penalty of a configuration that is not usual, where nothing was measured: its template would
+/// call it usual if it were good.
 constexpr double kUncalled = 2.0;
-/// The same where nothing is known of the template: the searches will have tried it and found it
-/// slow. What tensor cores gain over kernels without them is more than that.
+/// Penalty of a template of which nothing was measured although others were: searches tried it and
+/// found it slow. Tensor cores gain more than this factor over kernels without them.
 constexpr double kUnknown = 4.0;
 
 double weight_at(double distance) {

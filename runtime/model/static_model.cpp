@@ -18,27 +18,29 @@ namespace {
 
 /// Each owns a quarter of most units; a warp belongs to one.
 constexpr double kQuarters = kSubPartitions;
-/// Nothing overlaps perfectly: of the work of units that are not the busiest, and of waits and
-/// trips that work should hide, these shares still count. They also distinguish configurations
-/// that share their bottleneck, such as memory. Both fit the catalog's kernels on an H200.
+// Fitted constants. `model_accuracy -s DATABASE` (tests/gpu) ranks every measured trial of a
+// database anew; these values fit some 16,000 trials for 84 problems in 16 bits on an H200.
+
+/// Overlap is never perfect. These shares of hidden work still count: of the units that are not the
+/// busiest, and of waits and round trips that work should hide. They also separate configurations
+/// with the same bottleneck, such as memory.
 constexpr double kUnitOverhead = 0.05;
 constexpr double kWaitOverhead = 0.2;
-/// Multiprocessors that have no block ask memory for nothing: with a share of them idle, it takes
-/// longer by so much of that share, as weights that stream through 64, 96 and 128 blocks of an
-/// H200.
+/// Idle SMs issue no memory requests. If a share of the SMs is idle, memory takes longer by this
+/// part of that share.
 constexpr double kIdleOverhead = 0.25;
-/// Before anything is computed: addresses, barriers and the first round trip, in round trips.
+/// Addresses, barriers and the first load before anything is computed, in round trips.
 constexpr double kStartTrips = 1.5;
-/// What launches cost, in what the shortest kernel of a graph takes: the first, from the end of
-/// what ran before until its blocks work; one that must be over before the main one begins; and one
-/// behind it. These and the next fit some 16,000 results of an H200 for 84 problems in 16 bits.
+/// Cost of launches, in times of the shortest kernel of a graph: the first, until its blocks work;
+/// one that must end before the main launch begins; and one behind it.
 constexpr double kFirstLaunch = 2.2;
 constexpr double kLaunchBefore = 4.0;
 constexpr double kLaunchAfter = 2.5;
-/// Of a trip that work should hide: stages are asked for again one by one, not together.
+/// Share of a round trip that counts although work should hide it: a ring refills stage by stage.
 constexpr double kTripShare = 0.52;
-/// What a multiprocessor takes from the second level in a clock at most, however few ask it.
+/// Bytes that one SM receives from L2 in a clock at most, however few SMs ask.
 constexpr double kL2Port = 64.0;
+
 /// For templates that state none.
 constexpr double kUsualRegisters = 32.0;
 constexpr double kMostRegisters = 1e6;  // more than any thread can have, and still a number
