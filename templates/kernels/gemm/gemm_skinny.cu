@@ -48,13 +48,9 @@ struct GemmSkinnyConfig {  //@ config
   bool tokens_in_ring;     //@ tune 0* 1           // and not in registers, one turn ahead
   int min_blocks;          //@ tune 1* 2           // blocks per SM that registers leave room for
   int threads;             //@ let warps * 32
-  int thread_regs;         //@ let min(device.regs_per_thread,
-                           //@         device.regs_per_sm / (min_blocks * threads))
   int rows;                //@ let 16 * row_tiles
   int slab_stride;         //@ let rows + 4   // of a token's sums: free of bank conflicts
   int chunks;              //@ let 2 * row_tiles + (tokens_in_ring ? tokens / 8 : 0)   // a piece
-  int token_regs;          //@ let tokens / 2 * (tokens_in_ring ? 1 : 2 * unroll)
-  int weight_bytes;        //@ let slots * unroll * 2 * row_tiles * threads * 16
   int ring_bytes;          //@ let slots * unroll * chunks * threads * 16
   int smem_bytes;          //@ let max(ring_bytes, warps * tokens * slab_stride * acc_bytes)
 };
