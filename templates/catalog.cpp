@@ -180,15 +180,22 @@ KernelTemplate::Hints hints_of(const std::string& path, const FileSet& files,
 }
 
 /// Hints that no template reads would be a misspelt name, and have no effect.
-void check_has_template(const std::string& directory, const std::string& hints,
-                        const FileSet& files) {
+void check_has_template(const fs::path& directory, const std::string& hints, const FileSet& files) {
   const std::string owner = fs::path(hints).replace_extension(".cu").generic_string();
-  if (files.contains(owner)) return;
+  const auto found = files.find(owner);
+  const bool is_there = found != files.end();
+  std::error_code error;
+  // What keeps a file from being read was told of that file.
+  if (is_there ? is_template(owner, found->second) : fs::exists(directory / owner, error)) return;
+  const std::string name = fs::path(owner).filename().string();
+  const std::string what =
+      !is_there ? fmt::format("there is no {} beside these hints", name)
+                : fmt::format("{} beside these hints {}", name,
+                              declares_operation(found->second) ? "declares an operation"
+                                                                : "has no front matter");
   throw Error(ErrorKind::template_,
-              fmt::format("{}:1:1: there is no {} beside these hints. Next: name them as the "
-                          "template's file, or remove them.",
-                          (fs::path(directory) / hints).generic_string(),
-                          fs::path(owner).filename().string()));
+              fmt::format("{}:1:1: {}. Next: name them as their template's file, or remove them.",
+                          (directory / hints).generic_string(), what));
 }
 
 /// Over the sources that rendering reads, and nothing else in the folder. A declared operation says

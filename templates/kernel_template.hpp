@@ -93,7 +93,8 @@ struct CostLine {
   int slot = -1;     ///< of that value; else -1
   Expression value;
   std::string comment;
-  int line = 0;  ///< of the front matter, for errors
+  std::string file;  ///< where it stands, for errors
+  int line = 0;
 };
 
 /// A field of the config struct, or a macro where there is none.
@@ -175,7 +176,7 @@ struct LaunchPlan {
 ///     //@ workspace  0                               (bytes of device memory; optional)
 ///     //@ epilogue   yes                          (it takes expressions; optional)
 ///     //@ cost       fp32 = tile_m * tile_n * k      (of a block, see kCostNames; optional)
-///     //@ cost       let turns = ceil_div(k, tile_k)   (for the cost lines below only)
+///     //@ cost       let turns = ceil_div(k, tile_k)   (for cost and prefer lines below)
 ///
 /// The kernel is `template <TiledConfig C, class A, class B, class CIn, class D, class Acc>` (types
 /// in the order of the operation's slots) and takes the operation's one struct (TypedOperation) by
@@ -319,7 +320,7 @@ class KernelTemplate {
   std::vector<Requirement> requirements_;
   std::vector<Requirement> preferences_;
   std::vector<Config> usual_;
-  std::shared_ptr<const SpaceLayout> layout_;  ///< of the five above
+  std::shared_ptr<const SpaceLayout> layout_;  ///< of the above
   std::optional<Expression> priority_;
   std::vector<LaunchSpec> launches_;
   std::vector<ConstantSpec> constants_;

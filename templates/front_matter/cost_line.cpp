@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -45,7 +46,25 @@ void read_cost_line(const FrontMatterLine& line, NameTable& names, std::vector<C
   }
   Expression value = Expression::parse(part.text, names, line.text_place.at(part.offset));
   const int slot = is_let ? names.intern(name) : -1;
-  costs.push_back({std::string(name), slot, std::move(value), line.comment, line.text_place.line});
+  costs.push_back({std::string(name), slot, std::move(value), line.comment, line.text_place.file,
+                   line.text_place.line});
+}
+
+std::vector<DerivedValue> values_of(const std::vector<Requirement>& preferences,
+                                    const std::vector<CostLine>& costs) {
+  std::set<int> mentioned;
+  for (const Requirement& each : preferences) {
+    mentioned.insert(each.condition.names_used().begin(), each.condition.names_used().end());
+  }
+  std::vector<DerivedValue> values;
+  // Backwards: a value may mention those above it.
+  for (auto cost = costs.rbegin(); cost != costs.rend(); ++cost) {
+    if (!mentioned.contains(cost->slot)) continue;
+    mentioned.insert(cost->value.names_used().begin(), cost->value.names_used().end());
+    values.push_back({cost->name, cost->value, cost->comment});
+  }
+  std::ranges::reverse(values);
+  return values;
 }
 
 }  // namespace kiln

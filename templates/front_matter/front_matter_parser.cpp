@@ -19,6 +19,7 @@
 #include "templates/front_matter/constant_line.hpp"
 #include "templates/front_matter/cost_line.hpp"
 #include "templates/front_matter/front_matter.hpp"
+#include "templates/front_matter/hints.hpp"
 #include "templates/front_matter/tensor_map_line.hpp"
 #include "templates/front_matter/usual_line.hpp"
 #include "templates/kernel_template.hpp"
@@ -37,7 +38,6 @@ namespace {
 constexpr std::array<std::string_view, 9> kOnce{"template", "purpose",   "operation",
                                                 "config",   "at",        "arch",
                                                 "priority", "workspace", "epilogue"};
-constexpr std::array<std::string_view, 3> kHints{"prefer", "usual", "cost"};
 constexpr std::size_t kMaxDimensions = 3;
 
 /// The type of a declaration that is a line of its own.
@@ -78,7 +78,7 @@ class FrontMatterParser {
   KernelTemplate run(const KernelTemplate::Hints& hints) {
     lines_ = read_front_matter(result_.file_, result_.source_);
     if (lines_.empty()) fail_file("has no front matter (lines that begin with //@)");
-    add_hints(hints);
+    std::ranges::move(read_hints(hints, result_.file_), std::back_inserter(lines_));
     name_macros();
     check_keys();
     read_head();
@@ -86,11 +86,15 @@ class FrontMatterParser {
     for_each("tune", [this](const FrontMatterLine& line) { read_tunable(line); });
     if (has_macros_) refuse_misspelt_tunables(result_.source_, lines_);
     for_each("let", [this](const FrontMatterLine& line) { read_let(line); });
+    guide_names_ = result_.names_;
     for (const auto& line : lines_) read_line(line);
     check_structs();
     finish_types();
     finish_launches();
     if (has_macros_) refuse_redefinitions(result_.file_, result_.source_, result_.macros());
+    result_.layout_ = std::make_shared<const SpaceLayout>(
+        guide_names_, result_.tunables_, result_.derived_, result_.requirements_,
+        result_.preferences_, values_of(result_.preferences_, result_.costs_));
     return std::move(result_);
   }
 
@@ -99,18 +103,6 @@ class FrontMatterParser {
     throw Error(ErrorKind::template_, fmt::format("{}:1:1: the template {}; "
                                                   "docs/reference/templates.md has the grammar",
                                                   result_.file_, message));
-  }
-
-  void add_hints(const KernelTemplate::Hints& hints) {
-    for (auto& line : read_front_matter(hints.file, hints.text)) {
-      if (std::find(kHints.begin(), kHints.end(), line.key) == kHints.end()) {
-        line.fail_at_key(
-            fmt::format("\"{}\" cannot be in a file of hints, which has {} lines; "
-                        "write it in {}",
-                        line.key, fmt::join(kHints, ", "), result_.file_));
-      }
-      lines_.push_back(std::move(line));
-    }
   }
 
   template <class Visit>
@@ -308,7 +300,8 @@ class FrontMatterParser {
     } else if (line.key == "require") {
       result_.requirements_.push_back({expression(line), line.comment});
     } else if (line.key == "prefer") {
-      result_.preferences_.push_back({expression(line), line.comment});
+      result_.preferences_.push_back(
+          {Expression::parse(line.text, guide_names_, line.text_place), line.comment});
     } else if (line.key == "usual") {
       std::ranges::move(usual_configs(line, result_.tunables_), std::back_inserter(result_.usual_));
     } else if (line.key == "include") {
@@ -327,8 +320,7 @@ class FrontMatterParser {
     } else if (line.key == "constant") {
       read_constant(line);
     } else if (line.key == "cost") {
-      if (cost_names_.size() == 0) cost_names_ = result_.names_;
-      read_cost_line(line, cost_names_, result_.costs_);
+      read_cost_line(line, guide_names_, result_.costs_);
     } else if (line.key == "launch") {
       read_launch(line);
     } else if (line.key == "grid" || line.key == "block" || line.key == "cluster" ||
@@ -572,7 +564,7 @@ class FrontMatterParser {
   }
 
   KernelTemplate result_;
-  NameTable cost_names_;  ///< those of the template, and what costs call values of theirs
+  NameTable guide_names_;  ///< those of the template, and of `cost let` lines
   std::vector<FrontMatterLine> lines_;
   const Operation* operation_ = nullptr;
   bool has_macros_ = false;                         ///< in place of a config struct
@@ -586,8 +578,6 @@ KernelTemplate KernelTemplate::parse(std::string file, std::string source, const
   for (auto* const fields : {&result.fields_, &result.launch_fields_}) {
     for (ConfigField& field : *fields) field.slot = result.names_.find(field.name);
   }
-  result.layout_ = std::make_shared<const SpaceLayout>(
-      result.names_, result.tunables_, result.derived_, result.requirements_, result.preferences_);
   for (const LaunchSpec& launch : result.launches_) {
     refuse_textures(result.file_, result.source_, launch.kernel);
   }

@@ -224,7 +224,7 @@ std::vector<NamedValue> KernelTemplate::costs(const Bound& bound) const {
   for (const auto& cost : costs_) {
     const LaunchEvaluator evaluator(
         [&] {
-          return fmt::format("{}:{}: cost with \"{}\" for {}", file_, cost.line,
+          return fmt::format("{}:{}: cost with \"{}\" for {}", cost.file, cost.line,
                              bound.config.canonical(), bound.problem.sizes_text());
         },
         values);

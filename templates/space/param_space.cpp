@@ -405,13 +405,7 @@ ParamSpace ParamSpace::narrowed(
     if (!lists(*tunable, tunable->default_value)) tunable->default_value = tunable->values.front();
   }
   // The diagram of the whole space does not fit the narrower one, which is counted again.
-  return {program.names(),
-          std::move(narrow),
-          program.derived(),
-          program.requirements(),
-          impl_->program.preferences(),
-          program.start(),
-          impl_->origin};
+  return {program.layout()->with(std::move(narrow)), program.start(), impl_->origin};
 }
 
 }  // namespace kiln

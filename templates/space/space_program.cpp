@@ -31,12 +31,13 @@ int known_slot(const NameTable& names, const std::string& name) {
 
 SpaceLayout::SpaceLayout(NameTable names, std::vector<Tunable> tunables,
                          std::vector<DerivedValue> derived, std::vector<Requirement> requirements,
-                         std::vector<Requirement> preferences)
+                         std::vector<Requirement> preferences, std::vector<DerivedValue> guiding)
     : names_(std::move(names)),
       tunables_(std::move(tunables)),
       derived_(std::move(derived)),
       requirements_(std::move(requirements)),
-      preferences_(std::move(preferences)) {
+      preferences_(std::move(preferences)),
+      guiding_(std::move(guiding)) {
   find_levels();
   find_live_slots();
   find_dependents();
@@ -51,10 +52,17 @@ const std::shared_ptr<const SpaceLayout>& SpaceLayout::preferred() const {
   std::call_once(preferred_once_, [this] {
     auto all = requirements_;
     all.insert(all.end(), preferences_.begin(), preferences_.end());
-    preferred_ = std::make_shared<const SpaceLayout>(names_, tunables_, derived_, std::move(all),
-                                                     std::vector<Requirement>());
+    auto derived = derived_;
+    derived.insert(derived.end(), guiding_.begin(), guiding_.end());
+    preferred_ = std::make_shared<const SpaceLayout>(names_, tunables_, std::move(derived),
+                                                     std::move(all), std::vector<Requirement>());
   });
   return preferred_;
+}
+
+std::shared_ptr<const SpaceLayout> SpaceLayout::with(std::vector<Tunable> tunables) const {
+  return std::make_shared<const SpaceLayout>(names_, std::move(tunables), derived_, requirements_,
+                                             preferences_, guiding_);
 }
 
 void SpaceLayout::find_levels() {

@@ -20,12 +20,16 @@ namespace kiln {
 /// belongs to the level that completes it. Immutable, and made once for many spaces.
 class SpaceLayout {
  public:
-  /// Arguments as for ParamSpace.
+  /// Arguments as for ParamSpace. `guiding` are further derived values, which only preferences
+  /// mention: where one is undefined, the configuration is not preferred, but valid.
   SpaceLayout(NameTable names, std::vector<Tunable> tunables, std::vector<DerivedValue> derived,
-              std::vector<Requirement> requirements, std::vector<Requirement> preferences);
+              std::vector<Requirement> requirements, std::vector<Requirement> preferences,
+              std::vector<DerivedValue> guiding = {});
 
   /// The same with every preference as a requirement; made when first needed. Thread-safe.
   [[nodiscard]] const std::shared_ptr<const SpaceLayout>& preferred() const;
+  /// The same with other values of the tunables.
+  [[nodiscard]] std::shared_ptr<const SpaceLayout> with(std::vector<Tunable> tunables) const;
   /// The tunables by ascending name, as a configuration has them.
   [[nodiscard]] const std::vector<std::size_t>& by_name() const { return by_name_; }
   /// Where the values of tunables and of derived values belong, in their order.
@@ -50,6 +54,7 @@ class SpaceLayout {
   std::vector<DerivedValue> derived_;
   std::vector<Requirement> requirements_;
   std::vector<Requirement> preferences_;
+  std::vector<DerivedValue> guiding_;
   std::vector<int> tunable_slots_;
   std::vector<int> derived_slots_;
   std::vector<int> level_of_slot_;        // kFixed for anything that depends on no tunable

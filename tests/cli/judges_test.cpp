@@ -16,6 +16,7 @@
 namespace kiln::cli {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -120,6 +121,35 @@ TEST_F(Judges, TrialsOfAnEditedTemplateAreMarked) {
   const cli::Run shown = run("show", {"--all"});
   EXPECT_THAT(shown.out, HasSubstr("outcomes          1 ok, 1 wrong_result\n"));
   EXPECT_THAT(shown.out, HasSubstr("off=1   older template"));
+}
+
+TEST_F(Judges, EditedHintsLeaveStoredResultsValid) {
+  declare();
+  EXPECT_EQ(best_of(tune()), R"({"off":0})");
+  sandbox.write("triple_plain.hints", "//@ prefer off == 1\n");
+  const cli::Run after = run("run");
+  EXPECT_THAT(after.out, HasSubstr("match     exact"));
+  EXPECT_THAT(after.out, HasSubstr("off=0"));
+  EXPECT_THAT(run("show").out, Not(HasSubstr("older")));
+  const cli::Run stale = sandbox.run({"tune", "--stale"});
+  EXPECT_THAT(stale.err, HasSubstr("nothing is stale"));
+  EXPECT_EQ(tune()["known"], 2);
+}
+
+TEST_F(Judges, HintsDecideTheUntunedChoiceAndWhatIsTriedFirst) {
+  declare("within 1e-6 1e-6", "within 1e-2 1e-6");
+  EXPECT_THAT(run("run").out, AllOf(HasSubstr("match     default_config"), HasSubstr("off=0")));
+  sandbox.write("triple_plain.hints", "//@ prefer off == 1\n");
+  EXPECT_THAT(run("run").out, AllOf(HasSubstr("match     default_config"), HasSubstr("off=1")));
+  EXPECT_EQ(best_of(tune({"--max-candidates", "1"})), R"({"off":1})");
+}
+
+TEST_F(Judges, HintsWithoutATemplateAreLeftOutWithAWarning) {
+  declare();
+  sandbox.write("triple_plane.hints", "//@ prefer off == 1\n");
+  const cli::Run said = run("run");
+  EXPECT_EQ(said.exit_code, 0) << said.err;
+  EXPECT_THAT(said.err, HasSubstr("there is no triple_plane.cu beside these hints"));
 }
 
 TEST_F(Judges, ALooserRuleAdmitsWhatWasWrongBefore) {

@@ -8,6 +8,7 @@ execute_process(COMMAND ${CMAKE_COMMAND} --install ${BINARY_DIR} --prefix ${PREF
                 OUTPUT_QUIET COMMAND_ERROR_IS_FATAL ANY)
 foreach(path IN ITEMS
     bin/kiln include/kiln/kiln.hpp share/kiln/templates/gemm/gemm_naive.cu
+    share/kiln/templates/gemm/gemm_naive.hints
     share/man/man1/kiln.1 share/bash-completion/completions/kiln share/zsh/site-functions/_kiln
     share/fish/vendor_completions.d/kiln.fish share/doc/kiln/LICENSE
     share/doc/kiln/SECURITY.md share/doc/kiln/THIRD_PARTY.md share/doc/kiln/licences/libfmt-dev.txt

@@ -83,15 +83,6 @@ struct GemmMmaConfig {  //@ config
   int threads;          //@ let warps * 32
   int thread_regs;      //@ let min(device.regs_per_thread,
                         //@         device.regs_per_sm / (min_blocks * max(threads, 32)))
-  int fragment_regs;    //@ let (warp_m + warp_n) / 4 * atom_bytes / 32
-  int factor_regs;      //@ let a_type == type.tf32 ? warp_n / 4   // of converted operands
-                        //@     : a_type == type.e4m3 || a_type == type.e5m2 ? warp_n / 2 : 0
-  int sum_regs;         //@ let warp_m * warp_n / 32 * acc_bytes / 4
-  int other_regs;       //@ let a_bytes == 8 ? 28 : 40   // addresses; f64 needs few at a time
-  int stage_bytes;      //@ let (tile_m + tile_n) * depth_bytes
-  int spilled_regs;     //@ let max(0, sum_regs + buffers * fragment_regs + factor_regs +
-                        //@         other_regs - thread_regs +   // a stage on its way to memory
-                        //@         (copy == 0 ? stage_bytes / 4 / max(threads, 32) : 0))
   int repack_a;         //@ let repack % 2
   int repack_b;         //@ let repack / 2
   int given_trans_a;    //@ let trans_a
@@ -125,12 +116,6 @@ struct GemmMmaConfig {  //@ config
   int given_b;          //@ let max(1, min(16, align_b) / b_bytes)
   int aligned_a;        //@ let repack_a == 1 ? 16 / a_bytes : given_a   // once repacked
   int aligned_b;        //@ let repack_b == 1 ? 16 / b_bytes : given_b
-  int copies_a;         //@ let ceil_div(tile_m * tile_k, 32 * aligned_a)   // of a warp
-  int copies_b;         //@ let ceil_div(tile_n * tile_k, 32 * aligned_b)
-  int load_issues;      //@ let copies_a * (aligned_a * a_bytes == 16 ? 28 : aligned_a == 1 ? 15
-                        //@                 : 85) +   // those that halve vectors take most
-                        //@     copies_b * (aligned_b * b_bytes == 16 ? 28 : aligned_b == 1 ? 15
-                        //@                 : 85)
   bool whole_first;     //@ let copy == 1 && tile_m * tile_n * acc_bytes >= 131072   // large
   int vec_a;            //@ let copy >= 1 ? aligned_a : 16 / a_bytes   // of one store
   int vec_b;            //@ let copy >= 1 ? aligned_b : 16 / b_bytes

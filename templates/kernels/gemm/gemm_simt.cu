@@ -79,9 +79,6 @@ struct GemmSimtConfig {  //@ config
   int threads;           //@ let warps * 32
   int thread_regs;       //@ let min(device.regs_per_thread,
                          //@         device.regs_per_sm / (min_blocks * max(threads, 32)))
-  int turned_rows;     //@ let turned * ((trans_a == 0 ? tile_m : 0) + (trans_b == 1 ? tile_n : 0))
-  int used_regs;       //@ let (thread_m * thread_n + 2 * (thread_m + thread_n) +
-                       //@      turned_rows * tile_k / threads) * acc_bytes / 4 + 36
   int vec_m;           //@ let gcd(thread_m, 16 / acc_bytes)   // numbers of one shared load
   int vec_n;           //@ let gcd(thread_n, 16 / acc_bytes)
   int a_transposed;    //@ let trans_a

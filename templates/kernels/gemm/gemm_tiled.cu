@@ -65,12 +65,8 @@ struct GemmTiledConfig {  //@ config
   int threads_m;          //@ let tile_m / thread_m
   int threads_n;          //@ let tile_n / thread_n
   int threads;            //@ let threads_m * threads_n
-  int thread_regs;        //@ let min(device.regs_per_thread,
-                          //@         device.regs_per_sm / (min_blocks * threads))
   int vec_m;              //@ let pad % 4 == 0 ? min(thread_m, 16 / acc_bytes) : 1  // of one load
   int vec_n;              //@ let pad % 4 == 0 ? min(thread_n, 16 / acc_bytes) : 1
-  int held;               //@ let ceil_div((tile_m + tile_n) * tile_k, threads)   // on their way
-  int held_regs;          //@ let held * max(a_bytes, 4) / 4
   int a_transposed;       //@ let trans_a
   int b_transposed;       //@ let trans_b
   int a_stride;           //@ let tile_m + pad

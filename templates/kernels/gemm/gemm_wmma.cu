@@ -119,8 +119,6 @@ struct GemmWmmaConfig {  //@ config
                          //@         warps * result_elements * acc_bytes)
   int vec_a;             //@ let max(1, min(16, align_a) / a_bytes)   // elements of one load
   int vec_b;             //@ let max(1, min(16, align_b) / b_bytes)
-  int copies_a;          //@ let ceil_div(tile_m * tile_k, 32 * vec_a)   // of a warp
-  int copies_b;          //@ let ceil_div(tile_n * tile_k, 32 * vec_b)
   int vec_c;             //@ let max(1, min(16, align_c) / c_bytes)
   int vec_d;             //@ let max(1, min(16, align_d) / d_bytes)
 };

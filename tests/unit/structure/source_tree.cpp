@@ -27,8 +27,8 @@ bool is_data(std::string_view path) {
 }
 
 bool is_code(const SourceFile& file) {
-  static constexpr std::array<std::string_view, 6> kEndings{
-      ".cmake", "CMakeLists.txt", ".sql", ".sh", ".py", ".in"};
+  static constexpr std::array<std::string_view, 7> kEndings{
+      ".cmake", "CMakeLists.txt", ".sql", ".sh", ".py", ".in", ".hints"};
   return file.is_cpp() || is_script(file.lines) ||
          std::any_of(kEndings.begin(), kEndings.end(),
                      [&](std::string_view ending) { return file.has_ending(ending); });

@@ -130,39 +130,6 @@ TEST(Catalog, DigestFollowsWhatIsReached) {
   EXPECT_NE(digest(), first);
 }
 
-TEST(Catalog, HintsBesideATemplateGuideItsSearchAndLeaveItsDigestAlone) {
-  const TemporaryFolder folder;
-  folder.write("tiny.cu", kTinyTemplate);
-  folder.write("helper.cuh", "");
-  const auto open = [&] { return Catalog::with_directories({folder.path()}); };
-  const auto without = open();
-  folder.write("tiny.hints", "//@ prefer m > 1\n//@ cost waits = 3\n");
-  const auto with = open();
-  EXPECT_EQ(with.at("tiny").cost_lines().size(), without.at("tiny").cost_lines().size() + 1);
-  EXPECT_EQ(with.digest("tiny"), without.digest("tiny"));
-}
-
-TEST(CatalogError, HintsHaveNothingThatDecidesWhatIsRight) {
-  const TemporaryFolder folder;
-  folder.write("tiny.cu", kTinyTemplate);
-  folder.write("helper.cuh", "");
-  folder.write("tiny.hints", "//@ prefer m > 1\n//@ require m > 1\n");
-  EXPECT_THAT(
-      error_text(ErrorKind::template_, [&] { (void)Catalog::with_directories({folder.path()}); }),
-      AllOf(HasSubstr("tiny.hints:2:5"), HasSubstr("\"require\" cannot be in a file of hints"),
-            HasSubstr("tiny.cu")));
-}
-
-TEST(CatalogError, HintsWithoutATemplateAreAMisspeltName) {
-  const TemporaryFolder folder;
-  folder.write("tiny.cu", kTinyTemplate);
-  folder.write("helper.cuh", "");
-  folder.write("tinny.hints", "//@ prefer m > 1\n");
-  EXPECT_THAT(
-      error_text(ErrorKind::template_, [&] { (void)Catalog::with_directories({folder.path()}); }),
-      AllOf(HasSubstr("tinny.hints:1:1"), HasSubstr("no tinny.cu beside these hints")));
-}
-
 /// The template with a line in place of its include.
 std::string tiny_with(const std::string& line) {
   std::string text(kTinyTemplate);
