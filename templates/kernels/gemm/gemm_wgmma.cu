@@ -51,14 +51,13 @@
 struct GemmWgmmaConfig {  //@ config
   int tile_rows;          //@ tune 64 128* 192 256   // on the axis of 64
   int tile_cols;          //@ tune 8 16 32 48 64 80 96 112 128* 144 160 176 192 208 224 240 256
-  int depth_bytes;        //@ tune 32 64 128*   // of one stage, in bytes of A
+  int depth_bytes;        //@ tune 32 128*   // of one stage, in bytes of A
   int consumers;          //@ tune 1 2* 3   // warpgroups that multiply
   int pingpong;           //@ tune 0* 1     // they share each tile, or take them in turn
   int swap;               //@ tune 0* 1     // rows are D's columns
   int store;              //@ tune 0 1*     // D: by threads, or by tensor copies
   int cluster_parts;      //@ tune 1* 2 4 8 // blocks of a cluster: parts of k, which they add up
   int stages;             //@ tune 2 3 4* 5 6 7 8 10 12
-  int min_blocks;         //@ tune 1* 2 3 4 // of an SM
   int evict_first;        //@ tune 0* 1 2 3 // leave L2 first: rows, columns, both
   int ahead;              //@ tune 0* 1     // asks L2 while the launch before ends
   int cluster_rows;       //@ tune 1* 2 4   // blocks of a cluster along rows: they share columns
@@ -67,7 +66,7 @@ struct GemmWgmmaConfig {  //@ config
   int repack;             //@ tune 0* 1 2 3   // first into aligned rows: 1 A, 2 B, 3 both
   int depth;              //@ let depth_bytes / a_bytes
   int threads;            //@ let 128 * (consumers + 1)
-  int entry_regs;         //@ let 512 / (min_blocks * (consumers + 1)) / 8 * 8
+  int entry_regs;         //@ let 512 / (consumers + 1) / 8 * 8
   int producer_regs;      //@ let consumers == 3 ? 32 : 40
   int consumer_regs;      //@ let min(240, (entry_regs * (consumers + 1) - producer_regs) /
                           //@                 consumers / 8 * 8)
@@ -118,7 +117,6 @@ struct GemmWgmmaLaunch {  //@ at launch
   int group_m;            //@ tune 1 4 8* 16   // rows of tiles that are walked down, then a column
   int splits;             //@ tune 1* 2 3 4 6 8 12 16 24 32 48 64   // parts of k
   int promote;            //@ tune 128* 256   // bytes that a miss brings into L2
-  int early;              //@ tune 0 1*    // begins while the launch before it ends
   int parts;              //@ let splits == 1 ? 0 : splits   // in the workspace
   int k_each;             //@ let min(k, ceil_div(ceil_div(k, depth), splits * cluster_parts) *
                           //@           depth)   // of a block
@@ -129,7 +127,7 @@ struct GemmWgmmaLaunch {  //@ at launch
   int inverse_group;      //@ let 2147483647 / max(1, min(group_m, row_tiles) * col_tiles)
   int inverse_rows;       //@ let 2147483647 / max(1, min(group_m, row_tiles))
   int inverse_last;       //@ let 2147483647 / max(1, (row_tiles - 1) % group_m + 1)
-  int fitting;            //@ let max(1, device.sm_count * min_blocks *   // clusters at a time
+  int fitting;            //@ let max(1, device.sm_count *   // clusters at a time
                           //@            (cluster > 2 ? 10 : 11) / 11 / cluster)
   int whole;              //@ let stream == 0 ? tiles   // those that are not cut
                           //@     : max(0, tiles / fitting - stream + 1) * fitting
@@ -168,7 +166,7 @@ struct GemmWgmmaLaunch {  //@ at launch
 //@   grid     clusters * cluster
 //@   block    threads
 //@   cluster  cluster
-//@   overlap  early
+//@   overlap  1
 //@   smem     smem_bytes
 //@   map      a: along_a == 1 ? k : m, along_a == 1 ? m : k;
 //@            box along_a == 1 ? depth : 64, box_a; swizzle span_a; promote promote;
@@ -187,8 +185,8 @@ struct GemmWgmmaLaunch {  //@ at launch
 //@            ? (tiles - whole) * cluster * ceil_div(tile_rows * tile_cols, vec_sum * 128)
 //@            : ceil_div(m * ceil_div(n, vec_sum), parts > 4 ? 32 : 128)
 //@   block    128
-//@   smem     early * 40960   // so that they do not crowd where the first come free
-//@   overlap  early
+//@   smem     40960   // so that they do not crowd where the first come free
+//@   overlap  1
 //@ workspace  parts * m * round_up(n, 16 / acc_bytes) * acc_bytes + 16 * (chunks_a + chunks_b) +
 //@            (stream > 0 ? 2 * fitting * cluster * tile_rows * tile_cols * acc_bytes : 0)
 
@@ -202,7 +200,7 @@ __global__ void __launch_bounds__(256)
 }
 
 template <GemmWgmmaConfig C, class A, class B, class CIn, class D, class Acc>
-__global__ void __launch_bounds__(C.threads, C.min_blocks)
+__global__ void __launch_bounds__(C.threads, 1)
     gemm_wgmma(const kiln::GemmArgs args, const GemmWgmmaLaunch at_launch,
                const __grid_constant__ kiln::TensorMap map_a,
                const __grid_constant__ kiln::TensorMap map_b,
@@ -231,7 +229,7 @@ __global__ void __launch_bounds__(C.threads, C.min_blocks)
   end_meeting<kBlocks>();
   RingPlace place;
   if (warpgroup == C.consumers) {
-    if constexpr (C.consumers * C.min_blocks > 1) give_registers<C.producer_regs>();
+    if constexpr (C.consumers > 1) give_registers<C.producer_regs>();
     if (warp == 4 * C.consumers && elect_one()) {
       const ClusterPlace<C.cluster_rows, C.cluster_cols> at(kBlocks == 1 ? 0 : rank);
       const OperandCopies<kRows, C.swap == 1 ? C.box_b : C.box_a, C.cluster_cols,
@@ -251,7 +249,7 @@ __global__ void __launch_bounds__(C.threads, C.min_blocks)
     wait_for_previous_launch();
     if constexpr (C.cluster_parts > 1) attend_sum_in_cluster();
   } else {
-    if constexpr (C.consumers * C.min_blocks > 1) take_registers<C.consumer_regs>();
+    if constexpr (C.consumers > 1) take_registers<C.consumer_regs>();
     constexpr WarpgroupTileShape kTile{C.blocks_each, C.tile_cols, C.depth, kRows, kCols};
     constexpr ShareShape kShares{C.shares_rows, C.shares_cols};
     constexpr SlabShape kSlab{C.swap == 1, C.line_cols, C.line_cols + 8};

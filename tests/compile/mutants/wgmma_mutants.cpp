@@ -29,7 +29,7 @@ const char* const kCollect = "\"r\"(theirs)";
 
 std::string config(const std::string& shape, const std::string& schedule, int tile_cols = 32) {
   return "ahead=0 cluster_cols=1 " + shape +
-         " consumers=2 depth_bytes=128 early=1 evict_first=0 group_m=1 min_blocks=1 " + schedule +
+         " consumers=2 depth_bytes=128 evict_first=0 group_m=1 " + schedule +
          " promote=128 repack=0 splits=1 stages=2 store=1 stream=0 swap=0 tile_cols=" +
          std::to_string(tile_cols) + " tile_rows=128";
 }
