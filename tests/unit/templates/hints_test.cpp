@@ -32,10 +32,10 @@ using ::testing::StartsWith;
 
 const Config kDefault{{"tile_m", 64}, {"tile_n", 32}};
 
-DeviceLimits h200() {
+DeviceLimits hopper() {
   return limits_of_arch("90a").value();
 }
-Problem halves() {
+Problem half_problem() {
   return to_problem(Gemm::of(DType::f16, 100, 70, 64));
 }
 
@@ -63,7 +63,7 @@ class HintsTest : public ::testing::Test {
 using HintsErrorTest = HintsTest;
 
 ParamSpace space_of(const Catalog& catalog) {
-  return catalog.at("tiny").space(halves(), h200());
+  return catalog.at("tiny").space(half_problem(), hopper());
 }
 
 TEST_F(HintsTest, PreferOrdersTheSearch) {
@@ -87,7 +87,7 @@ TEST_F(HintsTest, UsualAndCostAddToThoseOfTheTemplate) {
   const KernelTemplate& tiny = catalog.at("tiny");
   EXPECT_THAT(tiny.usual(), ElementsAre(Config{{"tile_m", 32}, {"tile_n", 32}},
                                         Config{{"tile_m", 128}, {"tile_n", 32}}));
-  const auto costs = tiny.costs(kDefault, halves(), h200());
+  const auto costs = tiny.costs(kDefault, half_problem(), hopper());
   ASSERT_EQ(costs.size(), 2U);
   EXPECT_EQ(costs[0].value, 64);
   EXPECT_EQ(costs[1].value, 33);
@@ -102,7 +102,7 @@ TEST_F(HintsTest, ACatalogReadsThemAgain) {
 
 TEST_F(HintsTest, EditsChangeNoDigestAndNoRenderedText) {
   const auto rendered = [](const Catalog& catalog) {
-    return render(catalog, catalog.at("tiny"), kDefault, halves(), h200());
+    return render(catalog, catalog.at("tiny"), kDefault, half_problem(), hopper());
   };
   const Catalog without = open();
   for (const char* hints : {"", "//@ prefer tile_m == 128\n", "//@ cost fp32 = 2\n// cheap\n",
@@ -214,7 +214,7 @@ TEST_F(HintsErrorTest, PointToTheLineOfTheHints) {
   const Catalog catalog = open_with("\n//@ cost fp32 = 1 / (tile_m - 64)\n");
   EXPECT_THAT(
       error_text(ErrorKind::template_,
-                 [&] { static_cast<void>(catalog.at("tiny").costs(kDefault, halves(), h200())); }),
+                 [&] { static_cast<void>(catalog.at("tiny").costs(kDefault, half_problem(), hopper())); }),
       HasSubstr("tiny.hints:2: cost with"));
 }
 
