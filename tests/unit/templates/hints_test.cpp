@@ -30,12 +30,12 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::StartsWith;
 
-const Config kDefault{{"tile_m", 64}, {"tile_n", 32}};
+const Config kHintsDefault{{"tile_m", 64}, {"tile_n", 32}};
 
-DeviceLimits hopper() {
+DeviceLimits device_of_hints() {
   return limits_of_arch("90a").value();
 }
-Problem half_problem() {
+Problem problem_of_hints() {
   return to_problem(Gemm::of(DType::f16, 100, 70, 64));
 }
 
@@ -62,18 +62,18 @@ class HintsTest : public ::testing::Test {
 };
 using HintsErrorTest = HintsTest;
 
-ParamSpace space_of(const Catalog& catalog) {
-  return catalog.at("tiny").space(half_problem(), hopper());
+ParamSpace space_with_hints(const Catalog& catalog) {
+  return catalog.at("tiny").space(problem_of_hints(), device_of_hints());
 }
 
 TEST_F(HintsTest, PreferOrdersTheSearch) {
-  EXPECT_FALSE(space_of(open()).has_preferences());
+  EXPECT_FALSE(space_with_hints(open()).has_preferences());
   const Catalog catalog = open_with("//@ prefer tile_m == 128   // reuse\n");
-  const ParamSpace space = space_of(catalog);
+  const ParamSpace space = space_with_hints(catalog);
   EXPECT_EQ(space.default_config(), (Config{{"tile_m", 128}, {"tile_n", 32}}));
   EXPECT_EQ(space.preferred().count(), 2U);
-  EXPECT_EQ(space.count(), space_of(Catalog::with_directories({folder.path()})).count());
-  EXPECT_TRUE(space.contains(kDefault)) << "less wanted, but valid";
+  EXPECT_EQ(space.count(), space_with_hints(Catalog::with_directories({folder.path()})).count());
+  EXPECT_TRUE(space.contains(kHintsDefault)) << "less wanted, but valid";
 }
 
 TEST_F(HintsTest, UsualAndCostAddToThoseOfTheTemplate) {
@@ -87,7 +87,7 @@ TEST_F(HintsTest, UsualAndCostAddToThoseOfTheTemplate) {
   const KernelTemplate& tiny = catalog.at("tiny");
   EXPECT_THAT(tiny.usual(), ElementsAre(Config{{"tile_m", 32}, {"tile_n", 32}},
                                         Config{{"tile_m", 128}, {"tile_n", 32}}));
-  const auto costs = tiny.costs(kDefault, half_problem(), hopper());
+  const auto costs = tiny.costs(kHintsDefault, problem_of_hints(), device_of_hints());
   ASSERT_EQ(costs.size(), 2U);
   EXPECT_EQ(costs[0].value, 64);
   EXPECT_EQ(costs[1].value, 33);
@@ -102,7 +102,8 @@ TEST_F(HintsTest, ACatalogReadsThemAgain) {
 
 TEST_F(HintsTest, EditsChangeNoDigestAndNoRenderedText) {
   const auto rendered = [](const Catalog& catalog) {
-    return render(catalog, catalog.at("tiny"), kDefault, half_problem(), hopper());
+    return render(catalog, catalog.at("tiny"), kHintsDefault, problem_of_hints(),
+                  device_of_hints());
   };
   const Catalog without = open();
   for (const char* hints : {"", "//@ prefer tile_m == 128\n", "//@ cost fp32 = 2\n// cheap\n",
@@ -141,7 +142,7 @@ TEST_F(HintsTest, PreferMentionsValuesOfCostLinesAboveIt) {
       "//@ cost let unused = 1 / (tile_m - 128)\n"
       "//@ prefer twice == 4\n"
       "//@ cost fp32 = twice\n");
-  const ParamSpace space = space_of(catalog);
+  const ParamSpace space = space_with_hints(catalog);
   EXPECT_EQ(space.preferred().count(), 2U) << "what it does not mention does not matter";
   EXPECT_EQ(space.default_config(), (Config{{"tile_m", 128}, {"tile_n", 32}}));
   const ParamSpace narrow = space.narrowed({{"tile_n", {64}}});
@@ -154,11 +155,11 @@ TEST_F(HintsTest, AnUndefinedValueForbidsNothing) {
   const Catalog with = open_with(
       "//@ cost let share = 64 / (tile_m - 64)\n"
       "//@ prefer share >= 1\n");
-  const ParamSpace space = space_of(with);
-  EXPECT_EQ(space.count(), space_of(without).count());
-  EXPECT_TRUE(space.contains(kDefault));
-  EXPECT_FALSE(space.preferred().contains(kDefault));
-  const auto bindings = space.bindings(kDefault);
+  const ParamSpace space = space_with_hints(with);
+  EXPECT_EQ(space.count(), space_with_hints(without).count());
+  EXPECT_TRUE(space.contains(kHintsDefault));
+  EXPECT_FALSE(space.preferred().contains(kHintsDefault));
+  const auto bindings = space.bindings(kHintsDefault);
   EXPECT_TRUE(space.preferred().rebound(bindings, "tile_m", 128).has_value());
 }
 
@@ -212,10 +213,12 @@ TEST_F(HintsErrorTest, PointToTheLineOfTheHints) {
               StartsWith("tiny.hints:1:12: unknown name \"half\""))
       << "it is below";
   const Catalog catalog = open_with("\n//@ cost fp32 = 1 / (tile_m - 64)\n");
-  EXPECT_THAT(
-      error_text(ErrorKind::template_,
-                 [&] { static_cast<void>(catalog.at("tiny").costs(kDefault, half_problem(), hopper())); }),
-      HasSubstr("tiny.hints:2: cost with"));
+  EXPECT_THAT(error_text(ErrorKind::template_,
+                         [&] {
+                           static_cast<void>(catalog.at("tiny").costs(
+                               kHintsDefault, problem_of_hints(), device_of_hints()));
+                         }),
+              HasSubstr("tiny.hints:2: cost with"));
 }
 
 TEST_F(HintsErrorTest, ValuesOfCostLinesAreUnknownToRequirements) {
