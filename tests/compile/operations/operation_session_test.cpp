@@ -15,6 +15,7 @@
 #include "kiln/error.hpp"
 #include "tests/compile/operations/operation_bench.hpp"
 #include "tests/support/toy_templates.hpp"
+#include "tuner/session/session.hpp"
 
 namespace kiln::testing {
 namespace {
