@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Kiln authors
 // SPDX-License-Identifier: Apache-2.0
 //@ template   rms_norm_kernel
-//@ purpose    A block a row, adopted as it was.
+//@ purpose    One block computes one row. The kernel's text is unchanged.
 //@ operation  rms_norm
 //@ tune       BLOCK = 32 64 128 256* 512 1024
 //@ require    BLOCK <= device.max_threads
