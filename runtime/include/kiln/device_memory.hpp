@@ -14,20 +14,22 @@ namespace kiln {
 class Device;
 class Library;
 
-/// Memory of a library's device, real or emulated, from Library::allocate(). It frees itself, and
-/// keeps the device alive while it exists. Use it in programs that run on either kind of device: a
-/// CUDA device also takes memory from cudaMalloc, an emulated one takes only this.
+/// Memory on the device of a Library, from Library::allocate(). The device may be a GPU or
+/// emulated. The object frees its memory when destroyed, and keeps the device alive until then. Use
+/// DeviceMemory in programs that run on both kinds of device: kernels on a GPU also accept memory
+/// from cudaMalloc, but kernels on an emulated device accept only DeviceMemory.
 ///
-/// Copies are synchronous. They wait for all earlier launches on the device, on every stream, and
-/// have finished when they return. Therefore do not copy while a stream is being captured. For a
-/// pipeline of streams, prefer cudaMemcpyAsync on get().
+/// Copies are synchronous. A copy waits for all earlier launches on the device, on every stream,
+/// and has finished when the call returns. So do not copy while a stream is being captured. For a
+/// pipeline of streams, prefer cudaMemcpyAsync with the address from get().
 ///
-/// Several threads may copy with one object if they touch different bytes. Everything else that
-/// changes an object needs exclusive access. A copy throws Error(usage) if it reaches outside the
-/// memory, and Error(device) if the device fails or an earlier kernel faulted.
+/// Several threads may copy to and from one object at the same time if they touch different bytes.
+/// All other changes to an object (move, assignment, destruction) need exclusive access. A copy
+/// throws Error(usage) if it reaches outside the memory. It throws Error(device) if the device
+/// fails or an earlier kernel faulted.
 class KILN_API DeviceMemory {
  public:
-  /// Empty: get() is null, bytes() is 0.
+  /// No memory: get() is null and bytes() is 0.
   DeviceMemory() noexcept = default;
   DeviceMemory(DeviceMemory&& other) noexcept;
   DeviceMemory& operator=(DeviceMemory&& other) noexcept;
@@ -35,14 +37,14 @@ class KILN_API DeviceMemory {
   DeviceMemory& operator=(const DeviceMemory&) = delete;
   ~DeviceMemory();
 
-  /// The address in device memory, aligned to 256 bytes, to pass as an operand. Host code must not
+  /// The address in device memory, aligned to 256 bytes. Pass it as an operand. Host code must not
   /// dereference it.
   [[nodiscard]] void* get() const noexcept { return address_; }
   [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
 
-  /// Writes `count` bytes from the host's `from` to this memory, `offset` bytes from its start.
+  /// Copies `count` bytes from `from` in host memory to this memory, `offset` bytes from its start.
   void copy_from_host(const void* from, std::size_t count, std::size_t offset = 0);
-  /// Reads `count` bytes, `offset` bytes from the start, into the host's `to`.
+  /// Copies `count` bytes of this memory, `offset` bytes from its start, to `to` in host memory.
   void copy_to_host(void* to, std::size_t count, std::size_t offset = 0) const;
 
  private:
@@ -50,7 +52,7 @@ class KILN_API DeviceMemory {
   DeviceMemory(std::shared_ptr<Device> device, std::size_t bytes, const std::string& name);
 
   std::shared_ptr<Device> device_;
-  std::uint32_t process_ = 0;  ///< the owning process; a child of fork() is another one
+  std::uint32_t process_ = 0;  ///< the process that owns the memory; a child of fork() does not
   void* address_ = nullptr;
   std::size_t bytes_ = 0;
 };

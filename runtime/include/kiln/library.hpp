@@ -21,24 +21,25 @@
 
 namespace kiln {
 
-/// A CUDA stream: a `cudaStream_t` or `CUstream` converts to it; null is the legacy default stream.
-/// An emulated device has no streams. It accepts any value, and launch() returns when the kernel
-/// has ended.
+/// A CUDA stream. A `cudaStream_t` or `CUstream` converts to Stream, and null is the legacy default
+/// stream. An emulated device has no streams: launch() accepts any value, and returns when the
+/// kernel has ended.
 using Stream = void*;
 
-/// An operand of an epilogue's expression: its address in device memory, and for x[m,n] its leading
-/// dimension in elements (0: tight, n). Kernels read it element by element, so it needs only the
-/// alignment of its type. Kernels also write a peak of amax(); it must not overlap another operand.
+/// An operand of an epilogue expression. `data` is its address in device memory. `ld` is the
+/// leading dimension of an operand x[m,n] in elements; 0 means n. Kernels read the operand element
+/// by element, so its address needs only the alignment of its type. Kernels also write a peak of
+/// amax(), so a peak must not overlap another operand.
 struct EpilogueOperand {
   const void* data = nullptr;
   std::int64_t ld = 0;
 };
 
-/// Operands of one launch. All addresses are in device memory, from cudaMalloc or DeviceMemory.
-/// Kernels read `c` only if beta is not zero or the epilogue names it. D may be C (in place), with
-/// the same address, element type and leading dimension. Any other overlap of D with an operand
-/// gives undefined results. Operands without elements (A and B if k is 0, all if m or n is 0) are
-/// ignored and may be null.
+/// The operands of one launch. All addresses are in device memory, from cudaMalloc or DeviceMemory.
+/// Kernels read `c` only if beta is not zero or the epilogue names `c`. `d` may equal `c` (in
+/// place) if C and D have the same element type and leading dimension. Any other overlap of D with
+/// an operand gives undefined results. A launch ignores operands without elements: A and B if k is
+/// 0, and all operands if m or n is 0. Their addresses may be null.
 struct GemmOperands {
   const void* a = nullptr;
   const void* b = nullptr;
@@ -46,16 +47,16 @@ struct GemmOperands {
   void* d = nullptr;
   double alpha = 1.0;
   double beta = 0.0;
-  /// The epilogue's operands, in the order in which its expression first names them.
+  /// The operands of the epilogue, in the order in which its expression first names them.
   std::array<EpilogueOperand, kMostEpilogueOperands> epilogue{};
-  /// The caller's workspace: Kernel::workspace_bytes() of device memory, aligned to
-  /// kCallerWorkspaceAlignment, which no other launch uses at the same time. Null: the library's
-  /// workspace for the stream.
+  /// A workspace that the caller allocated: Kernel::workspace_bytes() of device memory, aligned to
+  /// kCallerWorkspaceAlignment. No other launch may use the workspace at the same time. If null,
+  /// the launch uses the library's workspace for the stream.
   void* workspace = nullptr;
 };
 
-/// How a library opens. An empty field takes its value from the environment variable named beside
-/// it, or else from the default.
+/// Options of Library::open(). If a field is empty, its value comes from the environment variable
+/// that its comment names. If that variable is not set either, the default applies.
 struct LibraryOptions {
   std::string database;                    ///< KILN_DB; $XDG_DATA_HOME/kiln/tuning.db
   std::string cubin_store;                 ///< $XDG_CACHE_HOME/kiln/cubins.db
@@ -65,20 +66,22 @@ struct LibraryOptions {
   std::string device;                      ///< KILN_DEVICE: "cuda:0" (or just "0"), "emulated:h200"
   std::optional<Mode> mode;                ///< KILN_MODE; Mode::use
   std::string log;                         ///< KILN_LOG: none | warning | info, to stderr
-  /// The program that tune_on_miss runs. Default: the `kiln` of the same installation, beside the
-  /// running program, or on PATH.
+  /// The program that Mode::tune_on_miss runs. The default is the `kiln` of the library's own
+  /// installation, or else one beside the running program, or else one on PATH.
   std::string tuner_program;
-  /// Receives each warning once per cause: a database that cannot be used or does not exist where
-  /// named, a kernel that had to fall back, a kind of problem that was never tuned, a problem that
-  /// is being tuned. The text is safe to print: control characters in quotations are escaped, as in
-  /// Error::what(). One thread at a time calls the function while the library works; in prepare()
-  /// it may be a thread of the library. Therefore the function must not call the library.
-  /// Without the function, `log` decides: `warning` and `info` print all warnings to stderr, `none`
-  /// prints nothing, and an empty `log` prints the first of each kind to stderr, once per process.
+  /// The library calls this function with the text of each warning, once per cause. Causes are: a
+  /// database that cannot be used, or does not exist at the path given; a kernel that could not
+  /// run, so that another one was chosen; a kind of problem that was never tuned; a problem that is
+  /// being tuned. The text is safe to print: control characters in quotations are escaped, as in
+  /// Error::what(). The library never makes two of these calls at the same time. It makes them in
+  /// the middle of its work, so the function must not call the library. During prepare(), the
+  /// calling thread may belong to the library. If there is no function, `log` decides: `warning`
+  /// and `info` print all warnings to stderr, `none` prints nothing, and an empty `log` prints the
+  /// first warning of each kind to stderr, once per process.
   std::function<void(std::string_view)> on_warning;
 };
 
-/// Counts since the library was opened.
+/// What the library has done since it was opened.
 struct LibraryCounters {
   std::uint64_t compiles = 0;        ///< NVRTC compilations
   std::uint64_t cubin_hits = 0;      ///< kernels loaded from the cubin store
@@ -92,20 +95,20 @@ class LibraryState;
 class OperationKernels;
 }  // namespace detail
 
-/// The description of a loaded kernel of any kind. A small value: copy it freely, and use it from
-/// any thread. It is valid while its Library lives.
+/// The description of a loaded kernel of either kind, Kernel or OperationKernel. It is a small
+/// value: copy it freely, and use it from any thread. It is valid as long as its Library exists.
 class KILN_API AnyKernel {
  public:
   [[nodiscard]] Match match() const noexcept;
-  /// One sentence: why this kernel was chosen.
+  /// One sentence that says why the library chose this kernel.
   [[nodiscard]] std::string_view match_reason() const noexcept;
-  /// Empty if no result has elements, because there is no kernel. The configuration is then empty
-  /// too.
+  /// The name of the template. If no output has elements, there is no kernel, and template_name()
+  /// and config() are empty.
   [[nodiscard]] std::string_view template_name() const noexcept;
-  /// Canonical text of the configuration, e.g. "stages=3 tile_k=32 tile_m=128 tile_n=256".
+  /// The canonical text of the configuration, e.g. "stages=3 tile_k=32 tile_m=128 tile_n=256".
   [[nodiscard]] std::string_view config() const noexcept;
-  /// Bytes of device memory that each launch needs besides the operands. The library has such a
-  /// workspace per stream.
+  /// The bytes of device memory that each launch needs besides the operands. The library keeps one
+  /// workspace of this kind per stream.
   [[nodiscard]] std::size_t workspace_bytes() const noexcept;
 
  protected:

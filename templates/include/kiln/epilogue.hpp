@@ -12,50 +12,55 @@
 
 namespace kiln {
 
-/// The most operands that an expression may have besides C.
+/// The maximum number of operands in an expression. C is not counted.
 inline constexpr int kMostEpilogueOperands = 6;
 
 namespace detail {
 struct EpilogueEntry;
 }
 
-/// An expression that is applied to each element of the product before it is stored in D:
+/// An expression that a kernel applies to each element of the product before it stores the element
+/// in D:
 ///
 ///     Epilogue("silu(acc * alpha + bias[n])")
 ///
-/// Names: `acc` is the sum of products, `alpha` and `beta` are the factors of the launch, and `c`
-/// is the element of C, which is then always read. Any other name is an operand of the launch.
-/// Pass operands in the order in which their names first appear. `x[n]` has an element for each
-/// column of D, `x[m]` one for each row; `x[m,n]` is a row-major matrix like D; `x[]` is one number
-/// in device memory. Elements have D's type, or f32 where D has integers, unless the name states a
-/// type: `bias:f32[n]`.
+/// Names: `acc` is the sum of products. `alpha` and `beta` are the factors of the launch. `c` is
+/// the element of C; a kernel whose expression names `c` always reads C. Any other name is an
+/// operand of the launch. Pass operands in the order in which the expression first names them.
+/// `x[n]` has one element for each column of D, and `x[m]` has one for each row. `x[m,n]` is a
+/// row-major matrix with the shape of D. `x[]` is one number in device memory. The elements of an
+/// operand have the type of D, or f32 if D has integers. A name may state another type:
+/// `bias:f32[n]`.
 ///
 /// Operators: + - * / and unary -, comparisons < > <= >= as the condition of `x < y ? a : b`.
-/// Functions: relu gelu gelu_tanh silu sigmoid tanh exp log sqrt rsqrt abs min max, and
-/// clamp(x, least, greatest). Kernels compute in f32, or in f64 where the accumulator is f64. If D
-/// has integers, they round to the nearest and limit it to D's range.
+/// Functions: relu gelu gelu_tanh silu sigmoid tanh exp log sqrt rsqrt abs min max, and clamp(x,
+/// least, greatest). Kernels compute in f32, or in f64 if the accumulator is f64. If D has
+/// integers, kernels round the result to the nearest integer and limit it to the range of D.
 ///
-/// The value of `amax(x, peak[])` is x. It also records the largest |x| in the operand `peak`: of
-/// all elements of D `[]`, of each row `[m]` or of each column `[n]`. A peak is f32, or f64 where
-/// kernels compute in f64. A launch replaces the value in memory by the maximum of it and the
-/// largest |x|. Set it to 0 before the launch, or before the first of several launches that share
-/// it. NaN is larger than any number. Both sides of a choice are recorded. An expression names a
-/// peak once and does not read it.
+/// The value of `amax(x, peak[])` is x. amax() also records the largest |x| in the operand `peak`.
+/// `peak[]` holds one maximum over all elements of D, `peak[m]` one for each row, and `peak[n]` one
+/// for each column. A peak is f32, or f64 if kernels compute in f64. A launch reads the value of
+/// the peak in memory and stores the maximum of that value and the largest |x|. Set the peak to 0
+/// before the launch, or before the first of several launches that share the peak. NaN counts as
+/// larger than any number. Kernels evaluate both branches of `x < y ? a : b` for every element, so
+/// they record the peaks of both branches. An expression must not name a peak twice, and must not
+/// read a peak.
 ///
-/// An Epilogue is a small value. Any thread may copy and compare it. Equal expressions share one
-/// parsed form, which stays in memory until the process ends.
+/// An Epilogue is a small value. Any thread may copy and compare Epilogues. Equal expressions share
+/// one parsed form, which stays in memory until the process ends.
 class KILN_API Epilogue {
  public:
-  /// alpha * acc + beta * c.
+  /// The default epilogue: alpha * acc + beta * c.
   constexpr Epilogue() = default;
-  /// Throws Error(usage) whose text points at the mistake. An empty text is the default.
+  /// Parses `expression`; an empty text gives the default epilogue. For an invalid expression,
+  /// throws Error(usage) with a message that points at the mistake.
   explicit Epilogue(std::string_view expression);
 
   [[nodiscard]] constexpr bool is_default() const { return entry_ == nullptr; }
-  /// The expression without superfluous spaces and parentheses; "" for the default.
+  /// The expression without superfluous spaces and parentheses, or "" for the default epilogue.
   [[nodiscard]] std::string text() const;
   [[nodiscard]] bool reads_c() const;
-  /// The number of operands that a launch needs, and their names.
+  /// The number of operands that a launch needs, and the name of each operand.
   [[nodiscard]] int operand_count() const;
   [[nodiscard]] std::string operand_name(int index) const;
 
@@ -65,7 +70,7 @@ class KILN_API Epilogue {
   friend constexpr bool operator!=(const Epilogue& left, const Epilogue& right) {
     return !(left == right);
   }
-  /// For the library: the parsed expression; null for the default.
+  /// For the library: the parsed expression, or null for the default epilogue.
   [[nodiscard]] constexpr const detail::EpilogueEntry* entry() const { return entry_; }
 
  private:

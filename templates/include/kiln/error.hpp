@@ -9,19 +9,21 @@
 
 namespace kiln {
 
-/// What went wrong. Programs decide by it, and the command line chooses its exit code.
+/// The kind of an error. Programs can branch on the kind; `kiln` derives its exit code from the
+/// kind.
 enum class ErrorKind {
   usage,      ///< the caller asked for something impossible (a bad flag, size, pointer, name)
   template_,  ///< a template file is malformed; the text names file:line:column
   device,     ///< no GPU, no driver, or a CUDA call failed
-  compiler,   ///< NVRTC or its headers are missing or unusable (not: a candidate failed to compile)
+  compiler,   ///< NVRTC or its headers are missing or unusable
   database,   ///< the tuning database cannot be used as asked
-  not_found,  ///< nothing in the database or catalog answers, and the mode forbids a fallback
+  not_found,  ///< nothing was found that serves the request, or the mode forbids a fallback
   internal,   ///< an invariant inside Kiln was broken
 };
 
-/// A broken environment or a misuse. Expected outcomes (a candidate fails, a look-up misses) are
-/// values, never errors. `what()` says what happened, where, and what to do next.
+/// Reports a broken environment or a misuse. Expected outcomes, such as a candidate that fails or a
+/// look-up that finds nothing, are return values and never throw. `what()` says what happened,
+/// where, and what to do next.
 class KILN_API Error : public std::runtime_error {
  public:
   Error(ErrorKind kind, const std::string& message) : std::runtime_error(message), kind_(kind) {}

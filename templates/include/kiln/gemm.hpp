@@ -10,37 +10,41 @@
 
 namespace kiln {
 
-/// One general matrix multiplication: D[m,n] = alpha * op(A)[m,k] * op(B)[k,n] + beta * C[m,n], or
-/// an epilogue's expression of op(A) * op(B).
+/// One general matrix multiplication: D[m,n] = alpha * op(A)[m,k] * op(B)[k,n] + beta * C[m,n].
+/// With an epilogue, D is the value of an expression of op(A) * op(B).
 ///
-/// C and D are row-major. op(A) is the m x k matrix. `storage_a` says how A is stored: as written
-/// (n: row-major, m rows of lda elements) or transposed (t: k rows of lda elements). Likewise for
-/// B: n is k rows of ldb elements, t is n rows of ldb elements. Leading dimensions are in elements;
-/// 0 means tight. For packed types a leading dimension fills whole bytes.
+/// C and D are row-major. op(A) is an m x k matrix, and op(B) is a k x n matrix. `storage_a` says
+/// how A is stored. With Storage::n, A is row-major: m rows of lda elements. With Storage::t, A is
+/// stored transposed: k rows of lda elements. `storage_b` says the same of B: k rows of ldb
+/// elements with Storage::n, and n rows of ldb elements with Storage::t. A leading dimension counts
+/// elements. The value 0 means that rows follow each other without padding. For packed types, a
+/// leading dimension must fill whole bytes.
 ///
-/// An `alignment_*` is a promise about the address of that operand: a power of two, in bytes. Kiln
-/// combines it with the leading dimension to choose vector widths. A launch whose pointers break
-/// the promise is refused.
+/// `alignment_a` to `alignment_d` are promises about the addresses of A to D, in bytes. Each must
+/// be a power of two. Kiln combines the alignment of an operand with its leading dimension to
+/// choose vector widths. A launch throws Error(usage) if a pointer breaks a promise.
 ///
-/// Sizes may be 0, as in BLAS. If m or n is 0, D has no elements and nothing is done. If k is 0,
-/// the product is zero: D = beta * C, or zeros where beta is 0. A and B then have no elements and
-/// may be null. A negative size is an error.
+/// Sizes may be 0, as in BLAS. If m or n is 0, D has no elements and a launch does nothing. If k is
+/// 0, the product is zero, so D = beta * C, or zeros if beta is 0. A and B then have no elements
+/// and may be null. A negative size is an error.
 struct Gemm {
   std::int64_t m = 0, n = 0, k = 0;
   DType a = DType::f16, b = DType::f16, c = DType::f16, d = DType::f16, acc = DType::f32;
   Storage storage_a = Storage::n, storage_b = Storage::n;
   std::int64_t lda = 0, ldb = 0, ldc = 0, ldd = 0;
   int alignment_a = 16, alignment_b = 16, alignment_c = 16, alignment_d = 16;
-  /// Whether beta may be non-zero. If false, a launch with beta != 0 is refused, C may be null, and
-  /// kernels tuned without reading C are preferred.
+  /// Whether a launch may pass a beta other than 0. If false, a launch with beta != 0 throws
+  /// Error(usage), C may be null, and the library prefers kernels that were tuned without reading
+  /// C.
   bool reads_c = false;
-  /// Replaces alpha * product + beta * C. An expression overrides reads_c: true if it names `c`,
-  /// otherwise false.
+  /// Replaces alpha * product + beta * C. If there is an expression, Kiln ignores reads_c: a kernel
+  /// reads C if the expression names `c`, and only then.
   Epilogue epilogue;
 
-  /// The short form: operands and output of `type`, with the matching accumulator: f32 for f16,
-  /// bf16, tf32, f32, e4m3 and e5m2; f64 for f64; s32 for integers and bits. Three kinds of type
-  /// have another output: f32 for tf32, bf16 for e4m3 and e5m2, s32 for integers and bits.
+  /// The short form: a problem with the usual accumulator and output for `type`. The accumulator is
+  /// f32 for f16, bf16, tf32, f32, e4m3 and e5m2; f64 for f64; s32 for integers and bits. A and B
+  /// have the type `type`. C and D have it too, with three exceptions: f32 for tf32, bf16 for e4m3
+  /// and e5m2, s32 for integers and bits.
   [[nodiscard]] static constexpr Gemm of(DType type, std::int64_t m, std::int64_t n, std::int64_t k,
                                          Storage storage_a = Storage::n,
                                          Storage storage_b = Storage::n) {

@@ -17,7 +17,7 @@
 
 namespace kiln {
 
-/// A size, or another named integer.
+/// A size or trait: a name with an integer.
 struct NamedValue {
   std::string name;
   std::int64_t value = 0;
@@ -39,22 +39,23 @@ struct NamedType {
   friend bool operator!=(const NamedType& left, const NamedType& right) { return !(left == right); }
 };
 
-/// One problem of an operation that a file of the template path declares.
-/// docs/reference/operations.md has the grammar; `kiln operations NAME` shows what an operation
-/// takes. For matrix products, which are built in, use Gemm.
+/// One problem of an operation that a file in the template path declares.
+/// docs/reference/operations.md has the grammar of declarations. `kiln operations NAME` prints the
+/// sizes, types and traits of an operation. Matrix multiplication is built in: use Gemm for it.
 ///
 ///     kiln::OperationProblem softmax{
 ///         .operation = "softmax",
 ///         .sizes = {{"rows", 1000}, {"cols", 4096}},
 ///         .types = {{"x", kiln::DType::f16}, {"y", kiln::DType::f16}}};
 ///
-/// Name every size, type slot and trait of the declaration once, in any order. Only a size with a
-/// default, such as the distance between rows, may be left out. Sizes count elements; the
-/// declaration says which, and states their ranges. Scalars belong to a launch, not to a problem.
+/// Give each size, type slot and trait of the declaration a value, exactly once and in any order.
+/// Only a size with a default, such as the distance between rows, may be left out. Sizes count
+/// elements. The declaration says what a size counts, and states its range. Scalars are arguments
+/// of a launch, not part of a problem.
 ///
-/// Addresses belong to a launch too. Every operand starts on a multiple of kOperandAlignment bytes
-/// and lies tight in memory, row-major, with the last extent contiguous, unless the declaration
-/// says otherwise (`align`, `ld`).
+/// Addresses are arguments of a launch, too. Every operand must start at a multiple of
+/// kOperandAlignment bytes, unless the declaration states another `align`. An operand is row-major,
+/// and its elements are contiguous, unless the declaration states an `ld`.
 struct OperationProblem {
   std::string operation;
   std::vector<NamedValue> sizes;
@@ -70,17 +71,17 @@ struct OperationProblem {
   }
 };
 
-/// The most operands and scalars that an operation may have.
+/// The maximum numbers of operands and scalars of an operation.
 inline constexpr std::size_t kMostOperands = 32;
 inline constexpr std::size_t kMostScalars = 32;
-/// Required alignment in bytes of every operand whose declaration states no other. Memory from
-/// cudaMalloc and DeviceMemory has a larger one; a pointer into the middle of an array may have
-/// less.
+/// The alignment in bytes of every operand whose declaration states no other. Memory from
+/// cudaMalloc and from DeviceMemory has a larger alignment. A pointer into the middle of an array
+/// may have a smaller one.
 inline constexpr std::size_t kOperandAlignment = 16;
-/// Required alignment in bytes of a workspace of the caller's.
+/// The alignment in bytes that a workspace must have if the caller allocates it.
 inline constexpr std::size_t kCallerWorkspaceAlignment = 256;
 
-/// At most `Most` values, stored without an allocation.
+/// A list of at most `Most` values, stored in the object itself without dynamic memory.
 template <class Value, std::size_t Most>
 class ShortList {
  public:
@@ -88,7 +89,7 @@ class ShortList {
   using const_iterator = const Value*;
   constexpr ShortList() = default;
   ShortList(std::initializer_list<Value> values) : ShortList(values.begin(), values.size()) {}
-  /// Copies `count` values, each converted to Value. Throws Error(usage) if there are more than
+  /// Copies `count` values, and converts each to Value. Throws Error(usage) if `count` exceeds
   /// `Most`.
   template <class Given, std::enable_if_t<std::is_convertible_v<const Given&, Value>, int> = 0>
   ShortList(const Given* values, std::size_t count) : count_(count) {
@@ -114,21 +115,23 @@ class ShortList {
   std::size_t count_ = 0;
 };
 
-/// The arguments of one launch of an operation's kernel, by position: in the order in which the
-/// file declares operands and scalars. OperationKernel::operand_index() and scalar_index() find a
-/// position by name; call them once, before the loop that launches.
+/// The arguments of one launch of an operation's kernel. Operands and scalars have the order in
+/// which the file declares them. OperationKernel::operand_index() and scalar_index() return the
+/// position of a name. Call them once, before the loop that launches.
 struct Arguments {
-  /// The address in device memory of every operand, outputs included. An operand that takes no part
-  /// in this problem (`when`) has a position too; its address is ignored, and kernels get null. The
-  /// address of an operand without elements is ignored too. No output may overlap another operand.
-  /// A kernel reads an `inout` operand, then writes it in place.
+  /// The address in device memory of every operand, including outputs. An operand that is absent
+  /// from this problem (its `when` is false) keeps its position. The launch ignores the address of
+  /// an absent operand, and the kernel gets null. The launch also ignores the address of an operand
+  /// without elements. No output may overlap another operand. A kernel reads an `inout` operand and
+  /// then writes the result to the same memory.
   ShortList<const void*, kMostOperands> operands = {};
-  /// The first scalars; the others have their declared values. Each must be a value of its declared
-  /// type; floating-point types round instead.
+  /// The values of the first scalars. Scalars beyond the end of this list have their declared
+  /// values. The declared type of a scalar must be able to hold the given value. Floating-point
+  /// types round the value.
   ShortList<Scalar, kMostScalars> scalars = {};
-  /// The caller's workspace: OperationKernel::workspace_bytes() of device memory, aligned to
-  /// kCallerWorkspaceAlignment, which no other launch uses at the same time. Null: the library's
-  /// workspace for the stream.
+  /// A workspace that the caller allocated: OperationKernel::workspace_bytes() of device memory,
+  /// aligned to kCallerWorkspaceAlignment. No other launch may use the workspace at the same time.
+  /// If null, the launch uses the library's workspace for the stream.
   void* workspace = nullptr;
 };
 

@@ -8,16 +8,17 @@
 
 namespace kiln {
 
-/// The value of a scalar. It holds every C++ number exactly, including all 64-bit integers.
+/// The value of a scalar argument. A Scalar holds every double and every 64-bit integer exactly.
 ///
 ///     kernel.launch(stream, {.operands = {x, y}, .scalars = {0.125, true, 0x9E3779B97F4A7C15}});
 ///     arguments.scalars[seed] = std::uint64_t{7};
 ///
-/// Numbers convert to it implicitly; a `long double` becomes the nearest double. A launch checks
-/// the value against the type that the operation declares. Scalars with the same number are equal,
-/// whatever C++ type it came from; NaN equals nothing. Like a double, a Scalar is trivially
-/// copyable and indeterminate until you assign a value; `Scalar{}` is 0. No member throws, locks or
-/// allocates. Several threads may read one Scalar at the same time.
+/// Numbers convert to Scalar implicitly. A `long double` is rounded to the nearest double. A launch
+/// checks the value against the type that the operation declares. Two Scalars are equal if they
+/// hold the same number, even if the numbers had different C++ types. NaN equals nothing. Scalar is
+/// trivially copyable. As with a double, `Scalar s;` is indeterminate until you assign a value, and
+/// `Scalar{}` is 0. No member throws, locks or allocates. Several threads may read one Scalar at
+/// the same time.
 class Scalar {
  public:
   Scalar() = default;
@@ -26,9 +27,9 @@ class Scalar {
                                            int> = 0>
   constexpr Scalar(Number number) noexcept : Scalar(from(wide(number))) {}
 
-  /// Calls `use` with the number and returns its result. The number is a double, except for an
-  /// integer that no double equals: that one is a std::uint64_t or a negative std::int64_t. `use`
-  /// must return the same type for all three.
+  /// Calls `use` with the number and returns the result of the call. The number is a double if a
+  /// double represents it exactly. Otherwise it is an integer: a std::uint64_t, or a std::int64_t
+  /// if negative. `use` must return the same type for all three types.
   template <class Use>
   constexpr auto visit(Use&& use) const {
     switch (kind_) {
@@ -42,12 +43,12 @@ class Scalar {
     return std::forward<Use>(use)(held_.float64);
   }
 
-  /// The nearest double.
+  /// The number, rounded to the nearest double.
   [[nodiscard]] constexpr double as_double() const noexcept {
     return visit([](auto number) { return static_cast<double>(number); });
   }
 
-  // Each number has one form, so numbers of different kinds differ.
+  // Each number has exactly one kind, so Scalars of different kinds hold different numbers.
   friend constexpr bool operator==(const Scalar& left, const Scalar& right) noexcept {
     if (left.kind_ != right.kind_) return false;
     if (left.kind_ == Kind::negative) return left.held_.negative == right.held_.negative;
@@ -59,8 +60,9 @@ class Scalar {
   }
 
  private:
-  /// Which member holds the number: the double if it can, so held integers lie beyond 2^53.
-  /// `float64` is the first enumerator, so that zeroed memory is 0.
+  /// The member that holds the number: the double if a double represents the number exactly. The
+  /// integers that the other two members hold are therefore beyond 2^53. `float64` is the first
+  /// enumerator, so that zeroed memory is the number 0.
   enum class Kind : std::uint8_t { float64, negative, positive };
 
   union Held {

@@ -11,29 +11,31 @@
 namespace kiln {
 
 namespace detail {
-/// The entry of an enumerator, or `otherwise` for an invalid value, such as from a cast.
+/// The table's entry for an enumerator, or `otherwise` for an invalid value, such as from a cast.
 template <class Table, class Enum>
 [[nodiscard]] constexpr typename Table::value_type entry_of(const Table& table, Enum value,
                                                             typename Table::value_type otherwise) {
   const auto index = static_cast<std::size_t>(value);
   return index < table.size() ? table[index] : otherwise;
 }
-/// What to_string() returns for such a value.
+/// What to_string() returns for an invalid value.
 inline constexpr std::string_view kNoEnumerator = "invalid";
 }  // namespace detail
 
-/// Element types. Templates, command line and database spell them like the enumerators.
+/// Element types. Templates, the command line and the database use the names of the enumerators.
 ///
-/// `tf32` is stored as 32-bit float. An operation rounds it to TF32 on use: to the nearest value,
-/// and in a tie to either neighbour.
+/// `tf32` elements are stored as 32-bit floats. An operation rounds each element to the nearest
+/// TF32 value when it uses the element. In a tie, it may round to either neighbour.
 ///
-/// Four types are packed. `s4` and `u4` have two values in a byte, the first in the low half. `b1`
-/// and `b1_xor` have eight, the first in the lowest bit. They are packed along the rows that lie in
-/// memory. Every row begins with a new byte, and bits of the last byte beyond the row are ignored.
-/// The product of two `b1` is 1 where both are 1, and of two `b1_xor` where they differ.
+/// Four types are packed. A byte holds two values of `s4` or `u4`, the first in the low half. A
+/// byte holds eight values of `b1` or `b1_xor`, the first in the lowest bit. Consecutive values of
+/// a row in memory share a byte. Every row begins with a new byte, and kernels ignore the unused
+/// bits of a row's last byte. The product of two `b1` values is 1 if both values are 1. The product
+/// of two `b1_xor` values is 1 if the values differ.
 ///
-/// Matrix products (Gemm) take the types up to `b1_xor`. The later ones are for operations that
-/// files declare. `cf32` and `cf64` are complex: the real part, then the imaginary part.
+/// Matrix products (Gemm) take the types from `f16` to `b1_xor`. The other types are for operations
+/// that files declare. A `cf32` or `cf64` element is complex: the real part, then the imaginary
+/// part.
 enum class DType : std::uint8_t {
   f16,
   bf16,
@@ -66,21 +68,21 @@ inline constexpr std::array<std::uint8_t, 21> kDTypeBytes{2, 2, 4, 4, 8, 1, 1, 1
 inline constexpr std::array<std::uint8_t, 21> kDTypeValues{1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 2,
                                                            2, 8, 8, 1, 1, 1, 1, 1, 1, 1};
 
-/// The name of the type; "invalid" for any other value.
+/// The name of the type, or "invalid" for any other value.
 [[nodiscard]] constexpr std::string_view to_string(DType type) {
   return detail::entry_of(kDTypeNames, type, detail::kNoEnumerator);
 }
-/// Bytes of one element in memory: one value, or a byte of values for a packed type. 0 for a value
-/// that is not a type.
+/// The number of bytes of one element in memory. An element of a packed type is one byte with
+/// several values. The result is 0 for an invalid value.
 [[nodiscard]] constexpr int size_bytes(DType type) {
   return detail::entry_of(kDTypeBytes, type, 0);
 }
-/// The number of values in an element: a power of two for packed types, otherwise 1.
+/// The number of values in one element: a power of two for packed types, otherwise 1.
 [[nodiscard]] constexpr int packed_values(DType type) {
   return detail::entry_of(kDTypeValues, type, 1);
 }
-/// The number of elements in memory that `values` neighbouring values take. The last may be
-/// partly filled.
+/// The number of elements that hold `values` consecutive values. The last element may be partly
+/// filled.
 [[nodiscard]] constexpr std::int64_t elements_of(std::int64_t values, DType type) {
   const std::int64_t packed = packed_values(type);
   return (values + packed - 1) / packed;
@@ -92,7 +94,7 @@ inline constexpr std::array<std::uint8_t, 21> kDTypeValues{1, 1, 1, 1, 1, 1, 1, 
 [[nodiscard]] constexpr bool is_complex(DType type) {
   return type == DType::cf32 || type == DType::cf64;
 }
-/// The type of that name, or nothing.
+/// The type with this name, or nothing.
 [[nodiscard]] constexpr std::optional<DType> parse_dtype(std::string_view name) {
   for (std::size_t i = 0; i < kDTypeNames.size(); ++i) {
     if (kDTypeNames[i] == name) return static_cast<DType>(i);
@@ -100,19 +102,19 @@ inline constexpr std::array<std::uint8_t, 21> kDTypeValues{1, 1, 1, 1, 1, 1, 1, 
   return std::nullopt;
 }
 
-/// How an operand's matrix is stored: `n` as written (row-major), `t` transposed.
+/// How the matrix of an operand is stored: `n` row-major, `t` transposed.
 enum class Storage : std::uint8_t { n, t };
 
-/// How well the answer of a look-up fits the problem, best first.
+/// How well the kernel that a look-up found fits the problem. The best match is first.
 enum class Match : std::uint8_t {
-  exact,              ///< this problem, this device class, this driver and toolkit
-  same_device_class,  ///< this problem and device class, under another driver or toolkit, or on the
-                      ///< emulated device of that class
-  nearest_problem,    ///< a near size of the same kind of problem on this device class, or the
-                      ///< product without the problem's epilogue
-  related_problem,    ///< another kind of problem, or a far size, on this device class
-  related_device,     ///< a problem tuned on another device class of the same architecture
-  default_config,     ///< nothing tuned fits: a template's usual or default configuration
+  exact,              ///< tuned for this problem, device class, driver and toolkit
+  same_device_class,  ///< tuned for this problem and device class, but under another driver or
+                      ///< toolkit, or on the emulated device of that class
+  nearest_problem,    ///< tuned on this device class for a near size of the same kind of problem, or
+                      ///< for the same product without the epilogue
+  related_problem,    ///< tuned on this device class for another kind of problem, or for a far size
+  related_device,     ///< tuned on another device class of the same architecture
+  default_config,     ///< no tuned kernel fits: a template's usual or default configuration
   none,               ///< no template can compute this problem
 };
 inline constexpr std::array<std::string_view, 7> kMatchNames{"exact",
@@ -122,27 +124,27 @@ inline constexpr std::array<std::string_view, 7> kMatchNames{"exact",
                                                              "related_device",
                                                              "default_config",
                                                              "none"};
-/// The enumerator's name; "invalid" for any other value.
+/// The name of the enumerator, or "invalid" for any other value.
 [[nodiscard]] constexpr std::string_view to_string(Match match) {
   return detail::entry_of(kMatchNames, match, detail::kNoEnumerator);
 }
 
-/// What the library does if the database has no kernel tuned for the problem.
+/// Which kernels the library may use for a problem, and what it does if none was tuned for it.
 enum class Mode : std::uint8_t {
-  use,           ///< take the best known kernel or fall back to defaults; never tune (the default)
+  use,           ///< use the best kernel known, or a default; never tune (the default mode)
   tune_on_miss,  ///< run `kiln` to tune the problem, unless the match is exact or
-                 ///< same_device_class; a prediction counts only on an emulated device
-  require,       ///< throw Error(not_found), unless the match is exact or same_device_class; a
-                 ///< prediction counts only on an emulated device
-  default_only,  ///< ignore the database; always take the template's default configuration
+                 ///< same_device_class; predicted results count only on an emulated device
+  require,       ///< throw Error(not_found), unless the match is exact or same_device_class;
+                 ///< predicted results count only on an emulated device
+  default_only,  ///< ignore the database and use the default configuration of a template
 };
 inline constexpr std::array<std::string_view, 4> kModeNames{"use", "tune_on_miss", "require",
                                                             "default_only"};
-/// The enumerator's name; "invalid" for any other value.
+/// The name of the enumerator, or "invalid" for any other value.
 [[nodiscard]] constexpr std::string_view to_string(Mode mode) {
   return detail::entry_of(kModeNames, mode, detail::kNoEnumerator);
 }
-/// The mode of that name, or nothing.
+/// The mode with this name, or nothing.
 [[nodiscard]] constexpr std::optional<Mode> parse_mode(std::string_view name) {
   for (std::size_t i = 0; i < kModeNames.size(); ++i) {
     if (kModeNames[i] == name) return static_cast<Mode>(i);
