@@ -21,15 +21,15 @@
 
 namespace kiln {
 
-/// A CUDA stream. A `cudaStream_t` or `CUstream` converts to Stream, and null is the legacy default
-/// stream. An emulated device has no streams: launch() accepts any value, and returns when the
-/// kernel has ended.
+/// A CUDA stream. A `cudaStream_t` or `CUstream` converts to Stream implicitly, and null is the
+/// legacy default stream. An emulated device has no streams: launch() ignores the stream, and
+/// returns when the kernel has ended.
 using Stream = void*;
 
-/// An operand of an epilogue expression. `data` is its address in device memory. `ld` is the
-/// leading dimension of an operand x[m,n] in elements; 0 means n. Kernels read the operand element
-/// by element, so its address needs only the alignment of its type. Kernels also write a peak of
-/// amax(), so a peak must not overlap another operand.
+/// An operand of an epilogue expression. `data` is the address of the operand in device memory.
+/// `ld` is the leading dimension of an operand x[m,n] in elements; 0 means n. Kernels read an
+/// operand element by element, so `data` needs only the alignment of the element type. Kernels also
+/// write the peak of an amax(), so a peak must not overlap another operand.
 struct EpilogueOperand {
   const void* data = nullptr;
   std::int64_t ld = 0;
@@ -38,8 +38,8 @@ struct EpilogueOperand {
 /// The operands of one launch. All addresses are in device memory, from cudaMalloc or DeviceMemory.
 /// Kernels read `c` only if beta is not zero or the epilogue names `c`. `d` may equal `c` (in
 /// place) if C and D have the same element type and leading dimension. Any other overlap of D with
-/// an operand gives undefined results. A launch ignores operands without elements: A and B if k is
-/// 0, and all operands if m or n is 0. Their addresses may be null.
+/// an operand gives undefined results. A launch ignores the addresses of operands without elements,
+/// which may be null: A and B have none if k is 0, and no operand has any if m or n is 0.
 struct GemmOperands {
   const void* a = nullptr;
   const void* b = nullptr;
@@ -55,11 +55,11 @@ struct GemmOperands {
   void* workspace = nullptr;
 };
 
-/// Options of Library::open(). If a field is empty, its value comes from the environment variable
-/// that its comment names. If that variable is not set either, the default applies.
+/// Options of Library::open(). If a field is empty, Library::open() uses the environment variable
+/// that the comment of the field names. If the variable is not set either, the default applies.
 struct LibraryOptions {
   std::string database;                    ///< KILN_DB, else $XDG_DATA_HOME/kiln/tuning.db
-  std::string cubin_store;                 ///< $XDG_CACHE_HOME/kiln/cubins.db
+  std::string cubin_store;                 ///< default: $XDG_CACHE_HOME/kiln/cubins.db
   std::vector<std::string> template_path;  ///< KILN_TEMPLATE_PATH: folders of user templates
   std::vector<std::string> include;        ///< folders with headers that user templates include
   std::string cuda_include;                ///< KILN_CUDA_INCLUDE: the folder that has cuda_fp16.h
@@ -69,14 +69,14 @@ struct LibraryOptions {
   /// The program that Mode::tune_on_miss runs. The default is the `kiln` of the library's own
   /// installation, or else one beside the running program, or else one on PATH.
   std::string tuner_program;
-  /// The library calls this function with the text of each warning, once per cause. Causes are: a
-  /// database that cannot be used, or does not exist at the path given; a kernel that could not
-  /// run, so that another one was chosen; a kind of problem that was never tuned; a problem that is
-  /// being tuned. The text is safe to print: control characters in quotations are escaped, as in
-  /// Error::what(). The library never makes two of these calls at the same time. It makes them in
-  /// the middle of its work, so the function must not call the library. During prepare(), the
-  /// calling thread may belong to the library. If there is no function, `log` decides: `warning`
-  /// and `info` print all warnings to stderr, `none` prints nothing, and an empty `log` prints the
+  /// The library calls this function with the text of each warning, once per cause. The causes are:
+  /// a database that cannot be used, or does not exist at the given path; a kernel that could not
+  /// run, so that the library chose another; a kind of problem that was never tuned; a problem that
+  /// is being tuned. The text is safe to print: control characters in quotations are escaped, as in
+  /// Error::what(). The library calls the function from one thread at a time. During prepare() this
+  /// may be a thread of the library. The function must not call the library, because the library
+  /// calls it in the middle of its own work. If there is no function, `log` decides. `warning` and
+  /// `info` print all warnings to stderr, and `none` prints nothing. An empty `log` prints the
   /// first warning of each kind to stderr, once per process.
   std::function<void(std::string_view)> on_warning;
 };
@@ -95,8 +95,9 @@ class LibraryState;
 class OperationKernels;
 }  // namespace detail
 
-/// The description of a loaded kernel of either kind, Kernel or OperationKernel. It is a small
-/// value: copy it freely, and use it from any thread. It is valid as long as its Library exists.
+/// The description of a loaded kernel, common to Kernel and OperationKernel. The object is a small
+/// value: copy it freely, and use it from any thread. A kernel is valid as long as the Library that
+/// returned it exists.
 class KILN_API AnyKernel {
  public:
   [[nodiscard]] Match match() const noexcept;
