@@ -131,13 +131,13 @@ class KILN_API Kernel : public AnyKernel {
   /// caller passes a workspace, none of this applies, but launches or replays that use the same
   /// workspace must not overlap.
   ///
-  /// Throws Error(usage) if the operands break a promise of the problem:
-  /// - if an operand with elements is null;
-  /// - if a row of an operand is less aligned than the problem's alignment and leading dimension
+  /// Throws Error(usage) in these cases:
+  /// - an operand with elements is null;
+  /// - a row of an operand is less aligned than the problem's alignment and leading dimension
   ///   promise;
-  /// - if the workspace is not aligned to kCallerWorkspaceAlignment;
-  /// - if beta is not 0 although reads_c is false;
-  /// - if alpha or beta is not a value of the accumulator's type (1e300 for f32, 0.5 for s32).
+  /// - the workspace is not aligned to kCallerWorkspaceAlignment;
+  /// - beta is not 0 although reads_c is false;
+  /// - alpha or beta is not a value of the accumulator's type (1e300 for f32, 0.5 for s32).
   /// Throws Error(device) if CUDA refuses the launch, or if a kernel faults on the emulated device.
   void launch(Stream stream, const GemmOperands& operands) const;
 
@@ -177,13 +177,13 @@ class KILN_API OperationKernel : public AnyKernel {
   /// caller passes a workspace, none of this applies, but launches or replays that use the same
   /// workspace must not overlap.
   ///
-  /// Throws Error(usage)
-  /// - if the number of operands is not the operation's, or if there are more scalars than the
-  ///   operation has;
-  /// - if an operand with elements is null, or is not aligned to kOperandAlignment (or to the
-  ///   `align` of its declaration);
-  /// - if the workspace is not aligned to kCallerWorkspaceAlignment;
-  /// - if a scalar is not a value of its declared type (1e300 for f32, 0.5 for s32, -1 for u64).
+  /// Throws Error(usage) in these cases:
+  /// - the number of operands is not the operation's, or there are more scalars than the operation
+  ///   has;
+  /// - an operand with elements is null, or is not aligned to kOperandAlignment (or to the `align`
+  ///   of its declaration);
+  /// - the workspace is not aligned to kCallerWorkspaceAlignment;
+  /// - a scalar is not a value of its declared type (1e300 for f32, 0.5 for s32, -1 for u64).
   /// Throws Error(device) if CUDA refuses the launch, or if a kernel faults on the emulated device.
   void launch(Stream stream, const Arguments& arguments) const;
 
