@@ -208,10 +208,11 @@ class KILN_API OperationKernel : public AnyKernel {
 /// The entry point to tuned kernels. Several threads may use one Library at the same time. One
 /// Library per device and process is enough.
 ///
-/// In a child of fork(), the parent's Library, its kernels and its memory can still be asked for
+/// In a child of fork(), the parent's Library, its kernels and its memory can only be asked for
 /// their descriptions. Calls that use the device or files throw Error(usage), and destructors do
-/// nothing. The child may open a Library of its own. That throws Error(usage) if, at the time of
-/// the fork(), another thread was opening a Library, closing one or getting a new kernel.
+/// nothing. The child may open a Library of its own. Library::open() then throws Error(usage) if,
+/// at the time of the fork(), another thread was opening a Library, closing one or getting a new
+/// kernel.
 class KILN_API Library {
  public:
   /// Opens the device and the database that the options name. A database that cannot be used causes
@@ -262,8 +263,8 @@ class KILN_API Library {
 
   /// The device in one line, such as "NVIDIA H200, sm_90a, 132 SMs" or "emulated NVIDIA H200, ...".
   [[nodiscard]] std::string device_description() const;
-  /// Whether kernels run on this machine's CPU instead of a GPU. Their results are then right, but
-  /// they run slowly, and their times say nothing about a GPU.
+  /// Whether kernels run on this machine's CPU instead of a GPU. Results are then right, but
+  /// kernels run slowly, and times say nothing about a GPU.
   [[nodiscard]] bool is_emulated() const noexcept;
   [[nodiscard]] LibraryCounters counters() const noexcept;
 
