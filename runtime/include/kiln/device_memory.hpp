@@ -25,7 +25,7 @@ class Library;
 ///
 /// Several threads may copy to and from one object at the same time if they touch different bytes.
 /// All other changes to an object (move, assignment, destruction) need exclusive access. A copy
-/// throws Error(usage) if it reaches outside the memory. It throws Error(device) if the device
+/// that reaches outside the memory throws Error(usage). A copy throws Error(device) if the device
 /// fails or an earlier kernel faulted.
 class KILN_API DeviceMemory {
  public:

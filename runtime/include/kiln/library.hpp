@@ -21,15 +21,15 @@
 
 namespace kiln {
 
-/// A CUDA stream. A `cudaStream_t` or `CUstream` converts to Stream, and null is the legacy default
-/// stream. An emulated device has no streams: launch() accepts any value, and returns when the
-/// kernel has ended.
+/// A CUDA stream. A `cudaStream_t` or `CUstream` converts to Stream implicitly, and null is the
+/// legacy default stream. An emulated device has no streams: launch() ignores the stream, and
+/// returns when the kernel has ended.
 using Stream = void*;
 
-/// An operand of an epilogue expression. `data` is its address in device memory. `ld` is the
-/// leading dimension of an operand x[m,n] in elements; 0 means n. Kernels read the operand element
-/// by element, so its address needs only the alignment of its type. Kernels also write a peak of
-/// amax(), so a peak must not overlap another operand.
+/// An operand of an epilogue expression. `data` is the address of the operand in device memory.
+/// `ld` is the leading dimension of an operand x[m,n] in elements; 0 means n. Kernels read an
+/// operand element by element, so `data` needs only the alignment of the element type. Kernels also
+/// write the peak of an amax(), so a peak must not overlap another operand.
 struct EpilogueOperand {
   const void* data = nullptr;
   std::int64_t ld = 0;
@@ -38,8 +38,8 @@ struct EpilogueOperand {
 /// The operands of one launch. All addresses are in device memory, from cudaMalloc or DeviceMemory.
 /// Kernels read `c` only if beta is not zero or the epilogue names `c`. `d` may equal `c` (in
 /// place) if C and D have the same element type and leading dimension. Any other overlap of D with
-/// an operand gives undefined results. A launch ignores operands without elements: A and B if k is
-/// 0, and all operands if m or n is 0. Their addresses may be null.
+/// an operand gives undefined results. A launch ignores the addresses of operands without elements,
+/// which may be null: A and B have none if k is 0, and no operand has any if m or n is 0.
 struct GemmOperands {
   const void* a = nullptr;
   const void* b = nullptr;
@@ -55,28 +55,28 @@ struct GemmOperands {
   void* workspace = nullptr;
 };
 
-/// Options of Library::open(). If a field is empty, its value comes from the environment variable
-/// that its comment names. If that variable is not set either, the default applies.
+/// Options of Library::open(). If a field is empty, Library::open() uses the environment variable
+/// that the comment of the field names. If the variable is not set either, the default applies.
 struct LibraryOptions {
-  std::string database;                    ///< KILN_DB; $XDG_DATA_HOME/kiln/tuning.db
-  std::string cubin_store;                 ///< $XDG_CACHE_HOME/kiln/cubins.db
-  std::vector<std::string> template_path;  ///< KILN_TEMPLATE_PATH: directories of user templates
-  std::vector<std::string> include;        ///< folders of headers that user templates include
-  std::string cuda_include;                ///< KILN_CUDA_INCLUDE: the folder of cuda_fp16.h
-  std::string device;                      ///< KILN_DEVICE: "cuda:0" (or just "0"), "emulated:h200"
-  std::optional<Mode> mode;                ///< KILN_MODE; Mode::use
-  std::string log;                         ///< KILN_LOG: none | warning | info, to stderr
+  std::string database;                    ///< KILN_DB, else $XDG_DATA_HOME/kiln/tuning.db
+  std::string cubin_store;                 ///< default: $XDG_CACHE_HOME/kiln/cubins.db
+  std::vector<std::string> template_path;  ///< KILN_TEMPLATE_PATH: folders of user templates
+  std::vector<std::string> include;        ///< folders with headers that user templates include
+  std::string cuda_include;                ///< KILN_CUDA_INCLUDE: the folder that has cuda_fp16.h
+  std::string device;                      ///< KILN_DEVICE: "cuda:0" (or "0") or "emulated:h200"
+  std::optional<Mode> mode;                ///< KILN_MODE, else Mode::use
+  std::string log;                         ///< KILN_LOG: none, warning or info; prints to stderr
   /// The program that Mode::tune_on_miss runs. The default is the `kiln` of the library's own
   /// installation, or else one beside the running program, or else one on PATH.
   std::string tuner_program;
-  /// The library calls this function with the text of each warning, once per cause. Causes are: a
-  /// database that cannot be used, or does not exist at the path given; a kernel that could not
-  /// run, so that another one was chosen; a kind of problem that was never tuned; a problem that is
-  /// being tuned. The text is safe to print: control characters in quotations are escaped, as in
-  /// Error::what(). The library never makes two of these calls at the same time. It makes them in
-  /// the middle of its work, so the function must not call the library. During prepare(), the
-  /// calling thread may belong to the library. If there is no function, `log` decides: `warning`
-  /// and `info` print all warnings to stderr, `none` prints nothing, and an empty `log` prints the
+  /// The library calls this function with the text of each warning, once per cause. The causes are:
+  /// a database that cannot be used, or does not exist at the given path; a kernel that could not
+  /// run, so that the library chose another; a kind of problem that was never tuned; a problem that
+  /// is being tuned. The text is safe to print: control characters in quotations are escaped, as in
+  /// Error::what(). The library calls the function from one thread at a time. During prepare() this
+  /// may be a thread of the library. The function must not call the library, because the library
+  /// calls it in the middle of its own work. If there is no function, `log` decides. `warning` and
+  /// `info` print all warnings to stderr, and `none` prints nothing. An empty `log` prints the
   /// first warning of each kind to stderr, once per process.
   std::function<void(std::string_view)> on_warning;
 };
@@ -95,8 +95,9 @@ class LibraryState;
 class OperationKernels;
 }  // namespace detail
 
-/// The description of a loaded kernel of either kind, Kernel or OperationKernel. It is a small
-/// value: copy it freely, and use it from any thread. It is valid as long as its Library exists.
+/// The description of a loaded kernel, common to Kernel and OperationKernel. The object is a small
+/// value: copy it freely, and use it from any thread. A kernel is valid as long as the Library that
+/// returned it exists.
 class KILN_API AnyKernel {
  public:
   [[nodiscard]] Match match() const noexcept;
@@ -119,21 +120,25 @@ class KILN_API AnyKernel {
 /// A loaded kernel for one Gemm, safe to launch from several threads at once.
 class KILN_API Kernel : public AnyKernel {
  public:
-  /// Enqueues the computation on `stream`, which belongs to the library's device. If m or n is 0,
-  /// it does nothing, not even on the stream. If k is 0, a kernel writes D = beta * C, whatever
-  /// alpha is.
+  /// Enqueues the computation on `stream`, which must belong to the library's device. If m or n is
+  /// 0, launch() does nothing and enqueues nothing. If k is 0, the kernel writes D = beta * C,
+  /// whatever alpha is.
   ///
-  /// Neither locks nor allocates, with one exception: the first launch on a stream of a kernel with
-  /// workspace_bytes() allocates the library's workspace. Make this launch before you capture the
-  /// stream into a graph, replay the graph on the same stream, and do not destroy the stream before
-  /// these launches have ended. With a workspace of the caller's none of this applies, but launches
-  /// or replays that use the workspace must not overlap.
+  /// A launch neither locks nor allocates, with one exception. If workspace_bytes() is not 0 and
+  /// the caller passes no workspace, the first launch on a stream allocates the library's workspace
+  /// for that stream. Make that launch before you capture the stream into a graph, and replay the
+  /// graph on the same stream. Do not destroy the stream before these launches have ended. If the
+  /// caller passes a workspace, none of this applies, but launches or replays that use the same
+  /// workspace must not overlap.
   ///
-  /// Throws Error(usage) if an operand breaks a promise of the problem: a null operand, rows less
-  /// aligned than the alignment and the leading dimension state, a workspace less aligned than
-  /// kCallerWorkspaceAlignment, a beta where reads_c is false. Throws Error(usage) also if alpha or
-  /// beta is not a value of the accumulator's type (1e300 for f32, 0.5 for s32). Throws
-  /// Error(device) if CUDA refuses the launch, or a kernel faults on the emulated device.
+  /// Throws Error(usage) in these cases:
+  /// - an operand with elements is null;
+  /// - a row of an operand is less aligned than the problem's alignment and leading dimension
+  ///   promise;
+  /// - the workspace is not aligned to kCallerWorkspaceAlignment;
+  /// - beta is not 0 although reads_c is false;
+  /// - alpha or beta is not a value of the accumulator's type (1e300 for f32, 0.5 for s32).
+  /// Throws Error(device) if CUDA refuses the launch, or if a kernel faults on the emulated device.
   void launch(Stream stream, const GemmOperands& operands) const;
 
  private:
@@ -162,35 +167,37 @@ class KILN_API Kernel : public AnyKernel {
 ///     }
 class KILN_API OperationKernel : public AnyKernel {
  public:
-  /// Enqueues the computation on `stream`, which belongs to the library's device. If no written
-  /// operand has elements, it does nothing, not even on the stream.
+  /// Enqueues the computation on `stream`, which must belong to the library's device. If no operand
+  /// that the kernel writes has elements, launch() does nothing and enqueues nothing.
   ///
-  /// Neither locks nor allocates, with one exception: the first launch on a stream of a kernel with
-  /// workspace_bytes(), without a workspace of the caller's, allocates the library's workspace.
-  /// Make this launch before you capture the stream into a graph, replay the graph on the same
-  /// stream, and do not destroy the stream before these launches have ended. With a workspace of
-  /// the caller's none of this applies, but launches or replays that use the workspace must not
-  /// overlap.
+  /// A launch neither locks nor allocates, with one exception. If workspace_bytes() is not 0 and
+  /// the caller passes no workspace, the first launch on a stream allocates the library's workspace
+  /// for that stream. Make that launch before you capture the stream into a graph, and replay the
+  /// graph on the same stream. Do not destroy the stream before these launches have ended. If the
+  /// caller passes a workspace, none of this applies, but launches or replays that use the same
+  /// workspace must not overlap.
   ///
-  /// Throws Error(usage)
-  /// - if the number of operands differs from the operation's, or there are more scalars than it
+  /// Throws Error(usage) in these cases:
+  /// - the number of operands is not the operation's, or there are more scalars than the operation
   ///   has;
-  /// - if an operand with elements is null or not aligned to kOperandAlignment (or to its `align`);
-  /// - if the workspace is not aligned to kCallerWorkspaceAlignment;
-  /// - if a scalar is not a value of its type (1e300 for f32, 0.5 for s32, -1 for u64).
-  /// Throws Error(device) if CUDA refuses the launch, or a kernel faults on the emulated device.
+  /// - an operand with elements is null, or is not aligned to kOperandAlignment (or to the `align`
+  ///   of its declaration);
+  /// - the workspace is not aligned to kCallerWorkspaceAlignment;
+  /// - a scalar is not a value of its declared type (1e300 for f32, 0.5 for s32, -1 for u64).
+  /// Throws Error(device) if CUDA refuses the launch, or if a kernel faults on the emulated device.
   void launch(Stream stream, const Arguments& arguments) const;
 
-  /// The position of an operand or scalar, in the order of the declaration. Throws Error(usage) for
-  /// a name that the operation does not have.
+  /// The position of an operand or scalar in the order of the declaration. Throws Error(usage) if
+  /// the operation has no operand or scalar of that name.
   [[nodiscard]] std::size_t operand_index(std::string_view name) const;
   [[nodiscard]] std::size_t scalar_index(std::string_view name) const;
   [[nodiscard]] std::size_t operand_count() const noexcept;
   [[nodiscard]] std::size_t scalar_count() const noexcept;
-  /// Bytes of device memory that an operand takes: 0 if it takes no part in the problem or has no
-  /// elements. Throws Error(usage) for a position that the operation does not have.
+  /// The bytes of device memory that an operand takes. The result is 0 if the operand is absent
+  /// from the problem or has no elements. Throws Error(usage) if the operation has no operand at
+  /// that position.
   [[nodiscard]] std::size_t operand_bytes(std::size_t index) const;
-  /// Every operand null, and every scalar with its declared value.
+  /// Arguments in which every operand is null and every scalar has its declared value.
   [[nodiscard]] Arguments arguments() const;
 
  private:
@@ -198,66 +205,71 @@ class KILN_API OperationKernel : public AnyKernel {
   explicit OperationKernel(const detail::KernelEntry* entry) : AnyKernel(entry) {}
 };
 
-/// The entry point to tuned kernels. Thread-safe. One per device and process is enough.
+/// The entry point to tuned kernels. Several threads may use one Library at the same time. One
+/// Library per device and process is enough.
 ///
-/// In a child of fork(), the parent's Library, its kernels and its memory only describe themselves:
-/// calls that use the device or files throw Error(usage), and destructors do nothing. The child may
-/// open a Library of its own. Opening throws Error(usage) if another thread was opening a Library,
-/// closing one or getting a new kernel at the time of the fork().
+/// In a child of fork(), the parent's Library, its kernels and its memory can only be asked for
+/// their descriptions. Calls that use the device or files throw Error(usage), and destructors do
+/// nothing. The child may open a Library of its own. Library::open() then throws Error(usage) if,
+/// at the time of the fork(), another thread was opening a Library, closing one or getting a new
+/// kernel.
 class KILN_API Library {
  public:
-  /// Opens with the given options. A database that cannot be used is a warning, not an error.
-  /// Throws Error(device) if there is no usable GPU, and Error(usage) for a bad option.
+  /// Opens the device and the database that the options name. A database that cannot be used causes
+  /// a warning, not an error. Throws Error(device) if there is no usable GPU, and Error(usage) for
+  /// an invalid option.
   [[nodiscard]] static Library open(const LibraryOptions& options = {});
 
-  /// The kernel for `problem`. The first request for a problem queries the database and loads or
-  /// compiles the kernel. Other threads wait for a compilation, or for the tuner, only if they
+  /// Returns the kernel for `problem`. The first request for a problem queries the database, then
+  /// loads or compiles the kernel. Other threads wait for the compiler or the tuner only if they
   /// request the same kernel. Later requests neither lock nor allocate.
   ///
-  /// If m, n or k is 0, nothing can be tuned. In every mode get() then skips the database, and the
-  /// match is `exact`. It loads a kernel only if k is 0 and D has elements: the plainest one that
-  /// takes the problem's types.
+  /// If m, n or k is 0, there is nothing to tune. In every mode, get() then skips the database, and
+  /// the match is `exact`. If k is 0 and D has elements, get() loads the simplest kernel that takes
+  /// the types of the problem. If D has no elements, get() loads no kernel.
   ///
-  /// Throws Error(usage) for an impossible problem. Throws Error(not_found) if no template computes
-  /// the problem, or if the mode requires a tuned kernel and there is none.
+  /// Throws Error(usage) for an invalid problem. Throws Error(not_found) if no template can compute
+  /// the problem, or if the mode requires a tuned kernel and none exists.
   [[nodiscard]] Kernel get(const Gemm& problem) const;
 
-  /// The same for an operation that a file of the template path declares. LibraryOptions must name
-  /// the path, because only products are built in. If no written operand has elements, nothing can
-  /// be tuned, and the match is `exact`. The first request costs as much as for a Gemm. A later one
-  /// neither locks nor allocates, whatever the order of its fields, but it compares names. Keep the
-  /// kernel where a hundred nanoseconds count.
+  /// Returns the kernel for a problem of an operation that a file in the template path declares.
+  /// LibraryOptions::template_path or KILN_TEMPLATE_PATH must name the path, because only Gemm is
+  /// built in. If no operand that the kernel writes has elements, there is nothing to tune, and the
+  /// match is `exact`. The first request costs as much as the first request for a Gemm. A later
+  /// request neither locks nor allocates, in whatever order the problem lists its fields. It
+  /// compares names, however, so keep the kernel if a hundred nanoseconds matter.
   ///
-  /// Throws Error(usage) if the operation is not declared, or if sizes, types or traits are
-  /// missing, unknown or out of the declared range. Throws Error(not_found) if no template of the
-  /// path computes the problem, or if the mode requires a tuned kernel and there is none.
+  /// Throws Error(usage) if the operation is not declared, or if a size, type or trait is missing,
+  /// unknown or outside its declared range. Throws Error(not_found) if no template in the path can
+  /// compute the problem, or if the mode requires a tuned kernel and none exists.
   [[nodiscard]] OperationKernel get(const OperationProblem& problem) const;
 
-  /// Makes get() of all of these fast: queries the database and loads or compiles their kernels,
-  /// with one thread per core. If some fail, the others are still ready, and prepare() throws the
-  /// Error of the first failed problem in the list.
+  /// Makes later calls of get() for all of these problems fast. prepare() queries the database and
+  /// loads or compiles the kernels, with one thread per core. If some problems fail, the kernels of
+  /// the others are ready nevertheless. prepare() then throws the Error of the failed problem that
+  /// is first in the list.
   void prepare(const std::vector<Gemm>& problems) const;
   void prepare(const std::vector<OperationProblem>& problems) const;
 
-  /// Allocates `bytes` of uninitialised device memory. Thread-safe. Throws Error(device) if memory
-  /// is short.
+  /// Allocates `bytes` bytes of uninitialised device memory. Thread-safe. Throws Error(device) if
+  /// the device has too little free memory.
   [[nodiscard]] DeviceMemory allocate(std::size_t bytes) const;
-  /// The same, with a name such as "operand x", which an emulated device uses when it reports
-  /// accesses outside the memory.
+  /// Allocates memory as above and gives it a name, such as "operand x". An emulated device prints
+  /// the name when it reports an access outside the memory.
   [[nodiscard]] DeviceMemory allocate(std::size_t bytes, const std::string& name) const;
   /// Waits for all launches of this process on the device, on every stream. Throws Error(device) if
   /// a kernel faulted.
   void synchronize() const;
 
-  /// "NVIDIA H200, sm_90a, 132 SMs", "emulated NVIDIA H200, ...".
+  /// The device in one line, such as "NVIDIA H200, sm_90a, 132 SMs" or "emulated NVIDIA H200, ...".
   [[nodiscard]] std::string device_description() const;
   /// Whether kernels run on this machine's CPU instead of a GPU. Results are then right, but
-  /// execution is slow, and its time means nothing.
+  /// kernels run slowly, and times say nothing about a GPU.
   [[nodiscard]] bool is_emulated() const noexcept;
   [[nodiscard]] LibraryCounters counters() const noexcept;
 
-  /// A moved-from Library has no device: calls throw Error(usage), and noexcept calls return an
-  /// empty answer.
+  /// A moved-from Library has no device. Its members throw Error(usage), except that noexcept
+  /// members return an empty value.
   Library(Library&&) noexcept;
   Library& operator=(Library&&) noexcept;
   Library(const Library&) = delete;

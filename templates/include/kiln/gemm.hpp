@@ -20,9 +20,9 @@ namespace kiln {
 /// elements. The value 0 means that rows follow each other without padding. For packed types, a
 /// leading dimension must fill whole bytes.
 ///
-/// `alignment_a` to `alignment_d` are promises about the addresses of A to D, in bytes. Each must
-/// be a power of two. Kiln combines the alignment of an operand with its leading dimension to
-/// choose vector widths. A launch throws Error(usage) if a pointer breaks a promise.
+/// `alignment_a` to `alignment_d` promise that the addresses of A to D are multiples of this many
+/// bytes. Each must be a power of two. Kiln combines the alignment of an operand with its leading
+/// dimension to choose vector widths. A launch throws Error(usage) if a pointer breaks a promise.
 ///
 /// Sizes may be 0, as in BLAS. If m or n is 0, D has no elements and a launch does nothing. If k is
 /// 0, the product is zero, so D = beta * C, or zeros if beta is 0. A and B then have no elements
@@ -41,10 +41,10 @@ struct Gemm {
   /// reads C if the expression names `c`, and only then.
   Epilogue epilogue;
 
-  /// The short form: a problem with the usual accumulator and output for `type`. The accumulator is
-  /// f32 for f16, bf16, tf32, f32, e4m3 and e5m2; f64 for f64; s32 for integers and bits. A and B
-  /// have the type `type`. C and D have it too, with three exceptions: f32 for tf32, bf16 for e4m3
-  /// and e5m2, s32 for integers and bits.
+  /// The short form: a problem with the usual accumulator and output for `type`. A and B have the
+  /// type `type`. The accumulator is f32 for f16, bf16, tf32, f32, e4m3 and e5m2; f64 for f64; s32
+  /// for integers and bits. C and D also have the type `type`, with three exceptions: they are f32
+  /// for tf32, bf16 for e4m3 and e5m2, and s32 for integers and bits.
   [[nodiscard]] static constexpr Gemm of(DType type, std::int64_t m, std::int64_t n, std::int64_t k,
                                          Storage storage_a = Storage::n,
                                          Storage storage_b = Storage::n) {

@@ -79,23 +79,23 @@ struct GemmSimtConfig {  //@ config
   int threads;           //@ let warps * 32
   int thread_regs;       //@ let min(device.regs_per_thread,
                          //@         device.regs_per_sm / (min_blocks * max(threads, 32)))
-  int vec_m;           //@ let gcd(thread_m, 16 / acc_bytes)   // numbers of one shared load
-  int vec_n;           //@ let gcd(thread_n, 16 / acc_bytes)
-  int a_transposed;    //@ let trans_a
-  int b_transposed;    //@ let trans_b
-  int reads_matrix_c;  //@ let reads_c
-  int a_stride;        //@ let tile_m + (trans_a == 0 ? 4 : 0)   // scattered rows: bank conflicts
-  int b_stride;        //@ let tile_n + (trans_b == 1 ? 4 : 0)
-  int a_elements;      //@ let tile_k * a_stride
-  int stage_elements;  //@ let a_elements + tile_k * b_stride
-  int smem_bytes;      //@ let acc_bytes * max(stages * stage_elements,
-                       //@                     (slices - 1) * tile_m * tile_n)
-  int vec_a;           //@ let max(1, min(16, align_a) / a_bytes)   // elements of one copy
-  int vec_b;           //@ let max(1, min(16, align_b) / b_bytes)
-  int vec_c;           //@ let max(1, min(16, align_c) / c_bytes)
-  int vec_d;           //@ let max(1, min(16, align_d) / d_bytes)
-  int vec_part;        //@ let 16 / acc_bytes              // in the workspace
-  int vec_sum;         //@ let min(16 / acc_bytes, vec_d)   // in the second launch
+  int vec_m;             //@ let gcd(thread_m, 16 / acc_bytes)   // numbers of one shared load
+  int vec_n;             //@ let gcd(thread_n, 16 / acc_bytes)
+  int a_transposed;      //@ let trans_a
+  int b_transposed;      //@ let trans_b
+  int reads_matrix_c;    //@ let reads_c
+  int a_stride;          //@ let tile_m + (trans_a == 0 ? 4 : 0)   // scattered rows: bank conflicts
+  int b_stride;          //@ let tile_n + (trans_b == 1 ? 4 : 0)
+  int a_elements;        //@ let tile_k * a_stride
+  int stage_elements;    //@ let a_elements + tile_k * b_stride
+  int smem_bytes;        //@ let acc_bytes * max(stages * stage_elements,
+                         //@                     (slices - 1) * tile_m * tile_n)
+  int vec_a;             //@ let max(1, min(16, align_a) / a_bytes)   // elements of one copy
+  int vec_b;             //@ let max(1, min(16, align_b) / b_bytes)
+  int vec_c;             //@ let max(1, min(16, align_c) / c_bytes)
+  int vec_d;             //@ let max(1, min(16, align_d) / d_bytes)
+  int vec_part;          //@ let 16 / acc_bytes              // in the workspace
+  int vec_sum;           //@ let min(16 / acc_bytes, vec_d)   // in the second launch
 };
 
 struct GemmSimtLaunch {  //@ at launch
