@@ -400,8 +400,8 @@ std::string survey_text(const Survey& survey) {
   const auto right = std::ranges::find_if(
       survey.judged, [](const Judgement& one) { return !one.judged_on.empty(); });
   if (right != survey.judged.end()) facts.add("run on", sizes_text(*right));
-  facts.add("checks", first.checked ? "bounds, alignment, uninitialised reads, races, waits, "
-                                      "fences, barriers, of each"
+  facts.add("checks", first.checked ? "of every one: bounds, alignment, uninitialised reads, "
+                                      "races, waits, fences, barriers"
                                     : checks_text(first));
   const auto remarked =
       std::ranges::find_if(survey.judged, [](const Judgement& one) { return !one.remark.empty(); });

@@ -5,16 +5,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
 #include <chrono>
-#include <utility>
+#include <string_view>
 
 #include "runtime/emulated/engine/cluster.hpp"
 
 namespace kiln::emulated {
 namespace {
 
-constexpr std::uint32_t kNoJoin = 0xffffffffU;
 /// After so many instructions another group of the warp has its turn, so that lanes which wait for
 /// each other in loops all advance.
 constexpr std::uint64_t kGroupQuantum = 4096;
@@ -23,50 +21,12 @@ constexpr std::uint64_t kStepsBetweenLooks = 256;
 
 }  // namespace
 
-void Warp::branch(const Instr& instr, LaneMask taken) {
-  if (taken == mask_) {
-    pc_ = instr.target;
-    return;
-  }
-  const LaneMask rest = mask_ & ~taken;
-  const int join = join_at(instr.reconverge);
-  groups_.push_back({taken, instr.target, join});
-  enter({rest, pc_, join});
-}
-
-void Warp::part(const Instr& instr, LaneMask first) {
-  const LaneMask others = mask_ & ~first;
-  const int join = join_at(pc_);
-  groups_.push_back({others, instr.index, join});
-  enter({first, instr.index, join});
-}
-
-void Warp::branch_indirect(const Instr& instr, const std::uint32_t (&targets)[kLanes]) {
-  const auto first = static_cast<std::size_t>(std::countr_zero(mask_));
-  LaneMask same = 0;
-  for (int lane = 0; lane < kLanes; ++lane) {
-    if ((mask_ >> lane & 1U) != 0 && targets[lane] == targets[first]) same |= LaneMask{1} << lane;
-  }
-  if (same == mask_) {
-    pc_ = targets[first];
-    return;
-  }
-  // One target parts from the rest, which come to this instruction again.
-  const int join = join_at(instr.reconverge);
-  groups_.push_back({mask_ & ~same, instr.index, join});
-  enter({same, targets[first], join});
-}
-
 void Warp::retire(LaneMask lanes) {
-  live_ &= ~lanes;
-  mask_ &= ~lanes;
-  if (live_ == 0) queues_->abandon();
+  groups_.retire(lanes);
+  if (live() == 0) queues_->abandon();
   block_.exited(*this, lanes);
-  drop_lanes(join_, -1, lanes);
-  if (mask_ == 0) stop_ = true;
   // Lanes that wait for the ones that have gone need not any more.
-  while (merge_waiting()) {
-  }
+  let_groups_meet();
 }
 
 void Warp::report_early(const Instr& instr, LaneMask lanes, const char* what) const {
@@ -75,241 +35,100 @@ void Warp::report_early(const Instr& instr, LaneMask lanes, const char* what) co
 }
 
 bool Warp::gather(const Instr& instr, LaneMask wanted) {
-  if ((wanted & live_ & ~mask_) == 0) return true;
-  leave({mask_, instr.index, join_, Wait::gather, wanted});
+  if ((wanted & live() & ~together()) == 0) return true;
+  groups_.wait_to_gather(instr, wanted);
   return false;
 }
 
 bool Warp::gather_all(const Instr& instr, LaneMask active) {
-  if (active != mask_) {
-    fail(
-        instr, mask_ & ~active, Finding::divergent,
-        fmt::format("lanes {:08x} skip it, but the whole warp has to execute it", mask_ & ~active));
+  if (const LaneMask skipping = together() & ~active; active != together()) {
+    fail(instr, skipping, Finding::divergent,
+         fmt::format("lanes {:08x} skip it, but the whole warp has to execute it", skipping));
   }
   return gather(instr, kAllLanes);
 }
 
 void Warp::sync_lanes(LaneMask members, LaneMask active) {
-  if ((members & live_ & ~active) == 0) {
-    notify_synchronised(members & live_);
+  if ((members & live() & ~active) == 0) {
+    notify_synchronised(members & live());
     return;
   }
-  leave({active, pc_, join_, Wait::lanes, members});
+  groups_.wait_for_lanes(active, members);
 }
 
 void Warp::notify_synchronised(LaneMask lanes) {
   if (Observer* observer = block_.cluster().observer()) observer->warp_sync(*this, lanes);
 }
 
-void Warp::wait_at_barrier(int barrier, LaneMask lanes) {
-  leave({lanes, pc_, join_, Wait::barrier, 0, barrier});
-}
-
-void Warp::release(int barrier, Votes votes) {
-  for (Group& group : groups_) {
-    if (group.wait != Wait::barrier || group.barrier != barrier) continue;
-    group.wait = Wait::none;
-    group.votes = votes;
-  }
-}
-
-bool Warp::waits_at(int barrier) const {
-  return std::any_of(groups_.begin(), groups_.end(), [&](const Group& group) {
-    return group.wait == Wait::barrier && group.barrier == barrier;
-  });
-}
-
-/// The join at a place for the running group and those that part from it now.
-int Warp::join_at(std::uint32_t pc) {
-  return pc == kNoJoin || pc == join_pc_ ? join_ : make_join(pc, join_, mask_);
-}
-
-int Warp::make_join(std::uint32_t pc, int parent, LaneMask expected) {
-  const auto free =
-      std::find_if(joins_.begin(), joins_.end(), [](const Join& j) { return !j.used; });
-  const Join join{pc, parent, expected, 0, true};
-  if (free != joins_.end()) {
-    *free = join;
-    return static_cast<int>(free - joins_.begin());
-  }
-  joins_.push_back(join);
-  return static_cast<int>(joins_.size()) - 1;
-}
-
-void Warp::enter(const Group& group) {
-  mask_ = group.mask;
-  pc_ = group.pc;
-  votes_ = group.votes;
-  set_join(group.join);
-}
-
-void Warp::leave() {
-  mask_ = 0;
-  stop_ = true;
-}
-
-/// Lanes of the running group wait; the others, if there are any, go on.
-void Warp::leave(const Group& waiting) {
-  groups_.push_back(waiting);
-  mask_ &= ~waiting.mask;
-  if (mask_ == 0) stop_ = true;
-}
-
-void Warp::set_join(int join) {
-  join_ = join;
-  join_pc_ = join < 0 ? kNoJoin : joins_[static_cast<std::size_t>(join)].pc;
-}
-
-void Warp::arrive() {
-  const int join = join_;
-  joins_[static_cast<std::size_t>(join)].arrived |= mask_;
-  leave();
-  settle(join);
-}
-
-/// If everybody has come to a join, they go on together from there.
-void Warp::settle(int join) {
-  Join& at = joins_[static_cast<std::size_t>(join)];
-  if (!at.used || at.arrived != at.expected) return;
-  at.used = false;
-  if (at.arrived != 0) groups_.push_back({at.arrived, at.pc, at.parent});
-}
-
-/// Takes lanes out of a join and those around it, up to but without `until`.
-void Warp::drop_lanes(int join, int until, LaneMask lanes) {
-  while (join >= 0 && join != until) {
-    Join& at = joins_[static_cast<std::size_t>(join)];
-    const int parent = at.parent;
-    at.expected &= ~lanes;
-    at.arrived &= ~lanes;
-    settle(join);
-    join = parent;
-  }
-}
-
-int Warp::common_join(int left, int right) const {
-  std::vector<int> above;
-  for (int join = left; join >= 0; join = joins_[static_cast<std::size_t>(join)].parent) {
-    above.push_back(join);
-  }
-  for (int join = right; join >= 0; join = joins_[static_cast<std::size_t>(join)].parent) {
-    if (std::find(above.begin(), above.end(), join) != above.end()) return join;
-  }
-  return -1;
-}
-
-/// Whether two groups wait for each other: for the same lanes, at the same instruction or, for
-/// bar.warp.sync, anywhere.
-bool Warp::wait_together(const Group& left, const Group& right) {
-  return left.wait == right.wait && left.wanted == right.wanted &&
-         (left.wait == Wait::lanes || (left.wait == Wait::gather && left.pc == right.pc));
-}
-
-bool Warp::merge_waiting() {
-  for (const Group& first : groups_) {
-    if (first.wait != Wait::gather && first.wait != Wait::lanes) continue;
-    LaneMask present = 0;
-    for (const Group& group : groups_) {
-      if (wait_together(first, group)) present |= group.mask;
+void Warp::let_groups_meet() {
+  LaneMask lanes = 0;
+  for (;;) {
+    switch (groups_.let_meet(lanes)) {
+      case LaneGroups::Meeting::none:
+        return;
+      case LaneGroups::Meeting::gathered:
+        break;
+      case LaneGroups::Meeting::synced:
+        notify_synchronised(lanes);
+        break;
     }
-    if ((first.wanted & live_ & ~present) != 0) continue;
-    const Group waiting = first;
-    if (waiting.wait == Wait::lanes) {
-      for (Group& group : groups_) {
-        if (wait_together(waiting, group)) group.wait = Wait::none;
-      }
-      notify_synchronised(waiting.wanted & live_);
-      return true;
-    }
-    Group merged = waiting;
-    merged.wait = Wait::none;
-    std::vector<Group> parts;
-    std::erase_if(groups_, [&](const Group& group) {
-      const bool part = wait_together(waiting, group);
-      if (part) parts.push_back(group);
-      return part;
-    });
-    for (const Group& part : parts) {
-      merged.mask |= part.mask;
-      merged.join = common_join(merged.join, part.join);
-    }
-    // They met earlier than the compiler said: the joins between no longer wait for them.
-    for (const Group& part : parts) drop_lanes(part.join, merged.join, merged.mask);
-    groups_.push_back(merged);
-    return true;
   }
-  return false;
 }
 
-/// Makes a group run that can; the lowest place first, where the others will come, too.
-bool Warp::pick() {
-  while (merge_waiting()) {
+/// Executes instructions of the running group, at most `steps`, until it stops. What is left of
+/// `steps` is what it did not execute.
+void Warp::execute_group(std::uint64_t& steps) {
+  const Instr* const code = program_.code.data();
+  Observer* const observer = block_.cluster().observer();
+  std::uint64_t left = steps;
+  while (left > 0) {
+    if (groups_.at_join()) {
+      groups_.arrive();
+      break;
+    }
+    const Instr& instr = code[groups_.pc()];
+    LaneMask active = groups_.mask();
+    if (instr.guard != kNoRow) {
+      const LaneMask guard = predicate(instr.guard);
+      active &= instr.guard_negated ? ~guard : guard;
+    }
+    groups_.step();
+    --left;
+    if (observer != nullptr) observer->issue(*this, instr, active);
+    if (active != 0) {
+      instr.execute(*this, instr, active);
+      if (groups_.stopped()) break;
+    }
   }
-  auto best = groups_.end();
-  for (auto group = groups_.begin(); group != groups_.end(); ++group) {
-    if (group->wait == Wait::none && (best == groups_.end() || group->pc < best->pc)) best = group;
-  }
-  if (best == groups_.end()) return false;
-  const Group group = *best;
-  groups_.erase(best);
-  enter(group);
-  return true;
-}
-
-/// The running group goes behind the others of its warp that can run.
-void Warp::rotate() {
-  const auto other = std::find_if(groups_.begin(), groups_.end(),
-                                  [](const Group& group) { return group.wait == Wait::none; });
-  if (other == groups_.end()) return;
-  const Group next = *other;
-  groups_.erase(other);
-  groups_.push_back({mask_, pc_, join_});
-  enter(next);
+  steps = left;
 }
 
 Warp::State Warp::run(std::uint64_t& budget) {
-  const Instr* const code = program_.code.data();
-  Observer* const observer = block_.cluster().observer();
-  tried_ = kUntried;
+  turn_.tried = kUntried;
   LaneMask vain = 0;  // lanes that tried in vain since any of the warp got on
   std::uint64_t quantum = kGroupQuantum;
   while (budget > 0) {
-    if (mask_ == 0) {
-      if (live_ == 0) return State::exited;
-      if (!pick()) return State::waiting;
+    if (together() == 0) {
+      if (live() == 0) return State::exited;
+      let_groups_meet();
+      if (!groups_.pick()) return State::waiting;
       quantum = kGroupQuantum;
     }
-    stop_ = yielded_ = rests_ = long_ = false;
-    std::uint64_t steps = std::min({budget, quantum, kStepsBetweenLooks});
-    const std::uint64_t granted = steps;
-    while (steps > 0) {
-      if (pc_ == join_pc_) {
-        arrive();
-        break;
-      }
-      const Instr& instr = code[pc_];
-      LaneMask active = mask_;
-      if (instr.guard != kNoRow) {
-        const LaneMask guard = predicate(instr.guard);
-        active &= instr.guard_negated ? ~guard : guard;
-      }
-      ++pc_;
-      --steps;
-      if (observer != nullptr) observer->issue(*this, instr, active);
-      if (active != 0) {
-        instr.execute(*this, instr, active);
-        if (stop_) break;
-      }
-    }
+    groups_.go_on();
+    turn_.yielded = turn_.rests = turn_.took_long = false;
+    const std::uint64_t granted = std::min({budget, quantum, kStepsBetweenLooks});
+    std::uint64_t steps = granted;
+    execute_group(steps);
     budget -= granted - steps;
     // Some instructions take as long as thousands of others.
-    if ((steps == 0 || long_) && std::chrono::steady_clock::now() > block_.launch().deadline) break;
+    const bool look = steps == 0 || turn_.took_long;
+    if (look && std::chrono::steady_clock::now() > block_.launch().deadline) break;
     quantum -= std::min(quantum, granted - steps);
-    vain = yielded_ ? vain | mask_ : 0;
-    if (mask_ != 0 && (yielded_ || rests_ || quantum == 0)) {
-      rotate();
-      if (rests_) return State::rested;
-      if (yielded_ && (mask_ & ~vain) == 0) return State::yielded;
+    vain = turn_.yielded ? vain | together() : 0;
+    if (together() != 0 && (turn_.yielded || turn_.rests || quantum == 0)) {
+      groups_.rotate();
+      if (turn_.rests) return State::rested;
+      if (turn_.yielded && (together() & ~vain) == 0) return State::yielded;
       quantum = kGroupQuantum;
     }
   }
@@ -322,8 +141,9 @@ std::string Warp::waiting_text() const {
     text += fmt::format("{}warp {} lanes {:08x} {} {}", text.empty() ? "" : "; ", index_, lanes,
                         what, program_.site_of(pc));
   };
-  if (mask_ != 0) add(mask_, pc_, "run at");
-  for (const Group& group : groups_) {
+  using Wait = LaneGroups::Wait;
+  if (together() != 0) add(together(), groups_.pc(), "run at");
+  for (const LaneGroups::Group& group : groups_.others()) {
     switch (group.wait) {
       case Wait::none:
         add(group.mask, group.pc, "run at");
@@ -346,17 +166,19 @@ std::string Warp::waiting_text() const {
 }
 
 const Instr& Warp::standing_at() const {
+  using Wait = LaneGroups::Wait;
   const std::vector<Instr>& code = program_.code;
-  for (const Group& group : groups_) {
+  for (const LaneGroups::Group& group : groups_.others()) {
     if (group.wait == Wait::gather) return code[group.pc];
     if (group.wait != Wait::none) return code[group.pc - 1];
   }
-  if (tried_ != kUntried) return code[tried_];
-  return code[mask_ != 0 ? pc_ : groups_.front().pc];
+  if (turn_.tried != kUntried) return code[turn_.tried];
+  return code[together() != 0 ? groups_.pc() : groups_.others().front().pc];
 }
 
 const Instr* Warp::gathering(LaneMask& lanes) const {
-  for (const Group& group : groups_) {
+  using Wait = LaneGroups::Wait;
+  for (const LaneGroups::Group& group : groups_.others()) {
     if (group.wait != Wait::gather && group.wait != Wait::lanes) continue;
     lanes = group.mask;
     return &program_.code[group.wait == Wait::gather ? group.pc : group.pc - 1];

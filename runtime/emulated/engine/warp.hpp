@@ -7,23 +7,17 @@
 #include <cstring>
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "runtime/emulated/decode/access.hpp"
 #include "runtime/emulated/decode/program.hpp"
 #include "runtime/emulated/decode/report.hpp"
+#include "runtime/emulated/engine/lane_groups.hpp"
 #include "runtime/emulated/engine/warp_queues.hpp"
 
 namespace kiln::emulated {
 
 class Block;
 struct Allocation;
-
-/// What bar.red gives: how many of those who came to the barrier voted for it.
-struct Votes {
-  std::uint32_t yes = 0;
-  std::uint32_t all = 0;
-};
 
 /// Lanes of a warp at the barrier of its cluster.
 struct ClusterArrivals {
@@ -43,10 +37,8 @@ inline void put(std::byte* row, int lane, T value) {
   std::memcpy(row + static_cast<std::size_t>(lane) * sizeof(T), &value, sizeof(T));
 }
 
-/// 32 threads. Lanes that stand at the same place are a *group* and execute together; where they
-/// part, a *join* notes who has to meet where again. This is how GPUs since Volta work: every group
-/// makes progress by itself, and compilers place the meeting points at the nearest place that all
-/// paths lead to (the immediate post-dominator).
+/// 32 threads: their registers, and the instructions that they execute, by groups of lanes that
+/// stand at the same place.
 class Warp {
  public:
   Warp(Block& block, int index, const Program& program);
@@ -66,9 +58,9 @@ class Warp {
   [[nodiscard]] const Program& program() const { return program_; }
   [[nodiscard]] int index() const { return index_; }
   /// Lanes that have not exited.
-  [[nodiscard]] LaneMask live() const { return live_; }
+  [[nodiscard]] LaneMask live() const { return groups_.live(); }
   /// Lanes that execute together now.
-  [[nodiscard]] LaneMask together() const { return mask_; }
+  [[nodiscard]] LaneMask together() const { return groups_.mask(); }
 
   // Memory.
   /// The allocation that the last global access of a lane hit; may be null.
@@ -91,14 +83,16 @@ class Warp {
   }
 
   // What instructions that decide about control call.
-  void jump(std::uint32_t target) { pc_ = target; }
+  void jump(std::uint32_t target) { groups_.jump(target); }
   /// Sends the lanes of `taken` to the instruction's target and lets the others go on.
-  void branch(const Instr& instr, LaneMask taken);
+  void branch(const Instr& instr, LaneMask taken) { groups_.branch(instr, taken); }
   /// The lanes of `first` come to this instruction again, and then the others, until they meet
   /// behind it.
-  void part(const Instr& instr, LaneMask first);
+  void part(const Instr& instr, LaneMask first) { groups_.part(instr, first); }
   /// The same as branch() with a target for each lane, kept in `targets`.
-  void branch_indirect(const Instr& instr, const std::uint32_t (&targets)[kLanes]);
+  void branch_indirect(const Instr& instr, const std::uint32_t (&targets)[kLanes]) {
+    groups_.branch_indirect(instr, targets);
+  }
   void retire(LaneMask lanes);
   /// Whether all of `wanted` that have not exited execute this instruction together. If not, the
   /// group waits here for the others, and the instruction comes again.
@@ -111,24 +105,31 @@ class Warp {
   void sync_lanes(LaneMask members, LaneMask active);
   /// Lanes of the group wait for a barrier of the block (0 to 15) or, with kClusterBarrier, of the
   /// cluster.
-  void wait_at_barrier(int barrier, LaneMask lanes);
+  void wait_at_barrier(int barrier, LaneMask lanes) { groups_.wait_at_barrier(barrier, lanes); }
   static constexpr int kClusterBarrier = 16;
   static constexpr int kGroupBarrier = 17;  ///< for wgmma operations of the warpgroup
   [[nodiscard]] ClusterArrivals& cluster_arrivals() { return cluster_arrivals_; }
   /// Of the barrier that the running group last waited at.
-  [[nodiscard]] const Votes& votes() const { return votes_; }
+  [[nodiscard]] const Votes& votes() const { return groups_.votes(); }
   /// The group tried something in vain and would try again at once: others should run first.
   void yield() {
-    yielded_ = stop_ = true;
-    tried_ = pc_ - 1;
+    turn_.yielded = true;
+    turn_.tried = groups_.pc() - 1;
+    groups_.stop();
   }
   /// The instruction may have taken as long as thousands of others: the clock is looked at.
-  void take_long() { long_ = stop_ = true; }
+  void take_long() {
+    turn_.took_long = true;
+    groups_.stop();
+  }
   /// The group goes on later: it ends the warp's turn, but has tried nothing in vain.
-  void rest() { rests_ = stop_ = true; }
+  void rest() {
+    turn_.rests = true;
+    groups_.stop();
+  }
   /// Called by the block when a barrier opens.
-  void release(int barrier, Votes votes);
-  [[nodiscard]] bool waits_at(int barrier) const;
+  void release(int barrier, Votes votes) { groups_.release(barrier, votes); }
+  [[nodiscard]] bool waits_at(int barrier) const { return groups_.waits_at(barrier); }
 
   enum class State : std::uint8_t { ready, rested, waiting, yielded, exited };
   /// Runs until nothing can go on, all exited, it yields, or `budget` instructions are done; the
@@ -154,40 +155,20 @@ class Warp {
 
  private:
   static constexpr std::uint32_t kUntried = 0xffffffffU;
-  enum class Wait : std::uint8_t { none, gather, lanes, barrier };
-  struct Group {
-    LaneMask mask = 0;
-    std::uint32_t pc = 0;
-    int join = -1;
-    Wait wait = Wait::none;
-    LaneMask wanted = 0;  ///< of gather and lanes, those that have exited included
-    int barrier = 0;
-    Votes votes = {};  ///< of the barrier that it has waited at
-  };
-  struct Join {
-    std::uint32_t pc = 0;
-    int parent = -1;
-    LaneMask expected = 0;
-    LaneMask arrived = 0;
-    bool used = false;
+  /// What instructions of the running group said about the warp's turn.
+  struct Turn {
+    bool took_long = false;
+    bool yielded = false;
+    bool rests = false;              ///< it ends the turn
+    std::uint32_t tried = kUntried;  ///< the instruction that was last tried in vain
   };
 
+  void fill_constants();
+  void fill_specials(std::uint32_t first_thread);
   void report_early(const Instr& instr, LaneMask lanes, const char* what) const;
-  [[nodiscard]] int make_join(std::uint32_t pc, int parent, LaneMask expected);
-  void enter(const Group& group);
-  void leave();
-  void leave(const Group& waiting);
-  [[nodiscard]] int join_at(std::uint32_t pc);
-  void set_join(int join);
-  void arrive();
-  void settle(int join);
-  void drop_lanes(int join, int until, LaneMask lanes);
-  [[nodiscard]] bool pick();
-  void rotate();
-  [[nodiscard]] static bool wait_together(const Group& left, const Group& right);
-  [[nodiscard]] bool merge_waiting();
+  void execute_group(std::uint64_t& steps);
+  void let_groups_meet();
   void notify_synchronised(LaneMask lanes);
-  [[nodiscard]] int common_join(int left, int right) const;
   [[nodiscard]] Report describe(const Instr& instr, LaneMask lanes, Finding finding,
                                 std::string text, std::uint64_t address) const;
 
@@ -198,23 +179,10 @@ class Warp {
   int register_limit_ = 0;
   LaneMask launch_waited_ = kAllLanes;  ///< all, if there is nothing to wait for
   std::unique_ptr<std::byte[]> registers_;
-  LaneMask live_ = 0;
-
-  // The group that runs; the others lie in groups_.
-  LaneMask mask_ = 0;
-  std::uint32_t pc_ = 0;
-  int join_ = -1;
-  std::uint32_t join_pc_ = 0xffffffffU;
-  bool stop_ = false;  ///< the running group has to leave its place, or look at the clock
-  bool long_ = false;
-  bool yielded_ = false;
-  std::uint32_t tried_ = kUntried;  ///< the instruction that the running group last tried in vain
-  bool rests_ = false;              ///< the running group ends the warp's turn
+  LaneGroups groups_;
+  Turn turn_;
   ClusterArrivals cluster_arrivals_;
-  Votes votes_;                       ///< of the running group's last barrier
   const Allocation* last_ = nullptr;  ///< that a global access hit
-  std::vector<Group> groups_;
-  std::vector<Join> joins_;
 };
 
 }  // namespace kiln::emulated

@@ -39,6 +39,12 @@ ptx::ThreadPlace place_in(const Block& block) {
   return place;
 }
 
+/// Lanes of the warp that begins with thread `first`; the last warp of a block may have fewer.
+LaneMask lanes_from(const Block& block, std::uint32_t first) {
+  const std::uint32_t lanes = std::min<std::uint32_t>(kLanes, block.threads() - first);
+  return lanes == kLanes ? kAllLanes : (LaneMask{1} << lanes) - 1;
+}
+
 }  // namespace
 
 Warp::Warp(Block& block, int index, const Program& program)
@@ -46,14 +52,16 @@ Warp::Warp(Block& block, int index, const Program& program)
       program_(program),
       index_(index),
       queues_(make_warp_queues(*this)),
-      registers_(std::make_unique_for_overwrite<std::byte[]>(program.register_bytes)) {
+      registers_(std::make_unique_for_overwrite<std::byte[]>(program.register_bytes)),
+      groups_(lanes_from(block, static_cast<std::uint32_t>(index) * kLanes)) {
   std::memset(registers_.get(), 0, program.register_bytes);  // a loop over bytes at -O1 otherwise
-  const auto first = static_cast<std::uint32_t>(index) * kLanes;
-  const std::uint32_t lanes = std::min<std::uint32_t>(kLanes, block.threads() - first);
-  live_ = lanes == kLanes ? kAllLanes : (LaneMask{1} << lanes) - 1;
   if (block.launch().overlaps) launch_waited_ = 0;
-  groups_.push_back({live_, 0, -1, Wait::none, 0, 0});
-  for (const ConstantRow& constant : program.constants) {
+  fill_constants();
+  fill_specials(static_cast<std::uint32_t>(index) * kLanes);
+}
+
+void Warp::fill_constants() {
+  for (const ConstantRow& constant : program_.constants) {
     std::byte* const to = row(constant.row);
     if (constant.lane_bytes == 0) {
       set_predicate(constant.row, constant.low != 0 ? kAllLanes : 0, kAllLanes);
@@ -65,12 +73,16 @@ Warp::Warp(Block& block, int index, const Program& program)
       if (constant.lane_bytes == 16) std::memcpy(to + lane * 16 + 8, &constant.high, 8);
     }
   }
-  ptx::ThreadPlace place = place_in(block);
-  place.warpid = static_cast<std::uint32_t>(index);
+}
+
+/// Rows of special registers, which never change.
+void Warp::fill_specials(std::uint32_t first_thread) {
+  ptx::ThreadPlace place = place_in(block_);
+  place.warpid = static_cast<std::uint32_t>(index_);
   for (int lane = 0; lane < kLanes; ++lane) {
     place.laneid = static_cast<std::uint32_t>(lane);
-    place.tid = three(thread_place(block.launch().block, first + place.laneid));
-    for (const SpecialRow& special : program.specials) {
+    place.tid = three(thread_place(block_.launch().block, first_thread + place.laneid));
+    for (const SpecialRow& special : program_.specials) {
       const std::uint32_t value = special.use.special->value(place, special.use.component);
       std::byte* const to = row(special.row);
       switch (special.lane_bytes) {

@@ -19,7 +19,7 @@ namespace {
 
 using ptx::Type;
 
-void execute_fence(Warp& warp, const Instr& instr, LaneMask active) {
+void execute_wgmma_fence(Warp& warp, const Instr& instr, LaneMask active) {
   if (!warp.gather_all(instr, active)) return;
   warp.wgmma().note(instr);
   warp.wgmma().fence();
@@ -165,12 +165,12 @@ void decode_wait(DecodeContext& context, Instr& out) {
   out.execute = &execute_wait;
 }
 
-constexpr Traits kIssue{.work = Work::issue, .flow = Flow::number};
+constexpr Traits kWgmmaIssue{.work = Work::issue, .flow = Flow::number};
 
 constexpr Opcode kWgmmaOpcodes[] = {
-    {"wgmma.fence", {}, &decode_plain<&execute_fence>, Unit::barrier, kIssue},
-    {"wgmma.commit_group", {}, &decode_plain<&execute_commit>, Unit::barrier, kIssue},
-    {"wgmma.wait_group", {}, &decode_wait, Unit::barrier, kIssue},
+    {"wgmma.fence", {}, &decode_plain<&execute_wgmma_fence>, Unit::barrier, kWgmmaIssue},
+    {"wgmma.commit_group", {}, &decode_plain<&execute_commit>, Unit::barrier, kWgmmaIssue},
+    {"wgmma.wait_group", {}, &decode_wait, Unit::barrier, kWgmmaIssue},
     {"wgmma.mma_async",
      {},
      &decode_multiply,

@@ -14,7 +14,7 @@
 namespace kiln::emulated {
 namespace {
 
-constexpr double kSectorBytes = 32.0;
+constexpr double kL2SectorBytes = 32.0;
 constexpr double kLineSectors = 4.0;
 
 std::size_t index(Resource resource) {
@@ -56,7 +56,7 @@ class Multiprocessor {
       : program_(program), costs_(costs), profile_(profile) {
     const double bytes_per_clock =
         profile.l2_bytes_per_ns / profile.clock_ghz / profile.limits.sm_count;
-    l2_clocks_ = kSectorBytes / bytes_per_clock;
+    l2_clocks_ = kL2SectorBytes / bytes_per_clock;
     wavefront_clocks_ = 1.0 / profile.shared_wavefronts_per_clock;
     hit_share_ = 1.0 - std::clamp(mix.dram_share, 0.0, 1.0);
     shared_reads_ = std::clamp(mix.shared_reads, 0.0, 1.0);
