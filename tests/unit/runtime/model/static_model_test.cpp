@@ -177,7 +177,7 @@ TEST(StaticTimes, EveryLaunchThatTakesPlaceCosts) {
     return (*static_time_ns(kernel, config, problem, profile) - work) / profile.launch_ns;
   };
   Config config = *kernel.space(problem, profile.limits)
-                       .narrowed({{"splits", {1}}, {"repack", {0}}, {"early", {1}}})
+                       .narrowed({{"splits", {1}}, {"repack", {0}}})
                        .default_config();
   EXPECT_NEAR(launches_of(config), 2.2, 1e-6);
   config.set("splits", 8);
