@@ -25,8 +25,8 @@ namespace kiln::emulated {
 /// between threads in shared and global memory, use of memory that an asynchronous copy owns,
 /// barriers that threads have left, waits at mbarriers that may come too late. Serves one cluster.
 ///
-/// It hands what it sees to those who know about it: accesses to the checks of shared, local and
-/// global memory, and what synchronises warps to the order that these ask.
+/// It only dispatches: accesses go to the checks of shared, local and global memory, and events
+/// that synchronise warps go to ClusterOrder, which those checks ask.
 class Checker : public Observer {
  public:
   /// `shadow` is shared by all checkers of one launch.

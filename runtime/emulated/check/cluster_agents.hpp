@@ -14,8 +14,8 @@
 
 namespace kiln::emulated {
 
-/// The numbers of those who access memory in one cluster: its warps, block by block, and behind
-/// them what works asynchronously.
+/// Numbers the agents that access memory in one cluster: first its warps, block by block, then the
+/// asynchronous copies.
 class ClusterAgents {
  public:
   void begin(std::size_t blocks, std::size_t warps_per_block) {

@@ -77,7 +77,7 @@ void ClusterOrder::acquire(Warp& warp, WarpState& state, std::uint64_t object, L
   }
   state.fences.seen.join(told.clock);
   state.fences.near_seen.join(told.near);
-  // Who does not know of an access does not ask what was fenced for it.
+  // A warp that does not know of an access does not ask what was fenced for it.
   state.async.join(told.async);
 }
 
@@ -108,7 +108,7 @@ void ClusterOrder::fence(Warp& warp, LaneMask lanes, FenceKind kind) {
   if (kind == FenceKind::generic || kind == FenceKind::block) {
     fence_relaxed(warp, state, lanes, kind == FenceKind::generic);
   }
-  // For the cluster's barrier. A fence for mbarriers orders their initialisations alone; here it
+  // For the cluster's barrier. A fence for mbarriers orders only their initialisations; here it
   // stands for everything before it: a kernel that tells other data by it goes unnoticed.
   if (kind != FenceKind::block) {
     state.knows.add_to(kind == FenceKind::async ? state.async : state.fenced, lanes);
