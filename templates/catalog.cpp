@@ -179,6 +179,15 @@ KernelTemplate::Hints hints_of(const std::string& path, const FileSet& files,
   return {(folder / name).generic_string(), found->second};
 }
 
+/// Finds the headers that the template at `path` uses. `headers` must outlive the search.
+KernelTemplate::FragmentSearch fragments_of(const std::string& path, const HeaderSearch& headers) {
+  return [&](const std::string& name) -> std::optional<KernelTemplate::Fragment> {
+    const auto header = headers.quoted(nullptr, path, name);
+    if (!header) return std::nullopt;
+    return KernelTemplate::Fragment{header->folder->place(header->path), *header->text};
+  };
+}
+
 /// Hints that no template reads would be a misspelt name, and have no effect.
 void check_has_template(const fs::path& directory, const std::string& hints, const FileSet& files) {
   const std::string owner = fs::path(hints).replace_extension(".cu").generic_string();
@@ -274,8 +283,9 @@ Catalog::Catalog() {
   headers_ = headers;
   for (const auto& [path, text] : embedded_files()) {
     if (!is_template(path, text)) continue;
-    add(KernelTemplate::parse(path, text, hints_of(path, embedded_files())), path,
-        HeaderSearch::builtin());
+    add(KernelTemplate::parse(path, text, hints_of(path, embedded_files()),
+                              fragments_of(path, HeaderSearch::builtin())),
+        path, HeaderSearch::builtin());
   }
 }
 
@@ -352,7 +362,9 @@ void Catalog::add_directory(const std::string& directory, const FileSet& files,
         throw Error(ErrorKind::template_, fmt::format("{}:1:1: the template \"{}\" is also in {}",
                                                       file, name, first->second));
       }
-      add_sound(KernelTemplate::parse(file, text, hints_of(path, files, directory)), path, headers);
+      add_sound(KernelTemplate::parse(file, text, hints_of(path, files, directory),
+                                      fragments_of(path, headers)),
+                path, headers);
     } catch (const Error& error) {
       broken_.push_back(broken_file(file, text, error));
     }

@@ -52,6 +52,24 @@ std::string what_row_refuses(const TypeRow& row, const Problem& problem, std::si
 
 }  // namespace
 
+std::string struct_text(std::string_view type, const std::vector<ConfigField>& fields,
+                        std::span<const std::int32_t> values) {
+  const bool has_bases =
+      std::ranges::any_of(fields, [](const ConfigField& field) { return !field.base.empty(); });
+  std::string text = fmt::format("{}{{", type);
+  for (std::size_t i = 0; i < fields.size(); ++i) {
+    const std::string& base = fields[i].base;
+    const bool begins_base = !base.empty() && (i == 0 || fields[i - 1].base != base);
+    const bool ends_base = !base.empty() && (i + 1 == fields.size() || fields[i + 1].base != base);
+    if (i > 0) text += ", ";
+    if (begins_base) text += "{";
+    if (!has_bases || !base.empty()) text += fmt::format(".{} = ", fields[i].name);
+    text += fmt::format("{}", values[i]);
+    if (ends_base) text += "}";
+  }
+  return text + "}";
+}
+
 const std::string& KernelTemplate::arch_text() const {
   static const std::string any = "any";
   return arch_ ? arch_->text() : any;

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -100,9 +101,15 @@ struct CostLine {
 /// A field of the config struct, or a macro where there is none.
 struct ConfigField {
   std::string name;
-  bool is_flag = false;  ///< a bool, else an int
-  int slot = -1;         ///< of its value
+  bool is_flag = false;   ///< a bool, else an int
+  int slot = -1;          ///< of its value
+  std::string base = {};  ///< the base of the struct that has it; "": the struct itself
 };
+
+/// "Config{{.repack = 0}, 128, 64}": a struct with those values of its fields, in their order, as
+/// C++ has it. C++ takes names of fields only where a struct has no bases.
+[[nodiscard]] std::string struct_text(std::string_view type, const std::vector<ConfigField>& fields,
+                                      std::span<const std::int32_t> values);
 
 /// The fields of a template's struct at launch, in the order of their declaration: what a kernel
 /// gets by value after its first argument. Of fixed size, because launches copy it.
@@ -208,16 +215,26 @@ class KernelTemplate {
     std::string file;
     std::string text;
   };
+  /// A header that a `use` line names: `file` is for errors.
+  struct Fragment {
+    std::string file;
+    std::string text;
+  };
+  /// Finds what `#include "header"` would find; nothing if there is no such header.
+  using FragmentSearch = std::function<std::optional<Fragment>(const std::string& header)>;
   /// Reads front matter. `file` names the source in errors. Throws Error(template_).
-  static KernelTemplate parse(std::string file, std::string source, const Hints& hints = {});
+  static KernelTemplate parse(std::string file, std::string source, const Hints& hints = {},
+                              const FragmentSearch& fragments = {});
 
   [[nodiscard]] const std::string& name() const { return name_; }
   [[nodiscard]] const std::string& purpose() const { return purpose_; }
   [[nodiscard]] const std::string& operation() const { return operation_; }
   /// "" if there is none: config_fields() are macros, then.
+  [[nodiscard]] const std::string& config_type() const { return config_type_; }
   /// What it has instead, by name: tunables and lets that its text finds defined.
   [[nodiscard]] std::vector<std::string> macros() const;
-  [[nodiscard]] const std::string& config_type() const { return config_type_; }
+  /// The config struct, or the macros, in the order of declaration.
+  [[nodiscard]] const std::vector<ConfigField>& fields() const { return fields_; }
   /// The struct at launch; "" if there is none.
   [[nodiscard]] const std::string& launch_type() const { return launch_type_; }
   [[nodiscard]] const std::vector<ConfigField>& launch_fields() const { return launch_fields_; }

@@ -94,6 +94,19 @@ void check_names(const FrontMatterLine& line) {
   }
 }
 
+/// "SplitK, kiln::Repack" are the bases SplitK and Repack.
+std::vector<std::string> names_of_bases(std::string_view text) {
+  std::vector<std::string> names;
+  while (!text.empty()) {
+    const auto comma = std::min(text.find(','), text.size());
+    const auto base = trimmed(text.substr(0, comma));
+    const auto colon = base.rfind(':');
+    names.emplace_back(colon == std::string_view::npos ? base : base.substr(colon + 1));
+    text.remove_prefix(std::min(comma + 1, text.size()));
+  }
+  return names;
+}
+
 /// What no statement begins with.
 bool continues(std::string_view body) {
   const char first = body.front();
@@ -168,8 +181,14 @@ class Reader {
                                                           std::string_view code, int number) const {
     const auto type = first_word(code);
     auto name = trimmed(code.substr(type.size()));
+    std::vector<std::string> bases;
     if (type == "struct") {
       if (name.ends_with('{')) name = trimmed(name.substr(0, name.size() - 1));
+      const auto colon = name.find(':');
+      if (colon != std::string_view::npos) {
+        bases = names_of_bases(name.substr(colon + 1));
+        name = trimmed(name.substr(0, colon));
+      }
     } else if ((type == "int" || type == "bool") && name.ends_with(';')) {
       name = trimmed(name.substr(0, name.size() - 1));
     } else {
@@ -177,7 +196,7 @@ class Reader {
     }
     if (!is_identifier(name)) return std::nullopt;
     return Declaration{std::string(type), std::string(name), type == "struct" ? "" : struct_,
-                       place(line, name, number)};
+                       place(line, name, number), std::move(bases)};
   }
 
   /// A marked struct ends where its brace is closed.
@@ -266,7 +285,7 @@ const std::vector<std::string>& template_keys() {
       "template", "purpose", "operation",   "config",    "at",     "arch",     "types",   "tune",
       "let",      "require", "prefer",      "priority",  "launch", "grid",     "block",   "cluster",
       "smem",     "when",    "map",         "workspace", "cost",   "epilogue", "overlap", "args",
-      "constant", "usual",   "cooperative", "include",   "allow"};
+      "constant", "usual",   "cooperative", "include",   "allow",  "use"};
   return keys;
 }
 

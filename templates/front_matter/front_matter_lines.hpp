@@ -24,12 +24,13 @@ inline constexpr std::string_view kFillInWord = "FILL_IN";
 inline constexpr std::string_view kCheckWord = "CHECK:";
 
 /// What precedes the mark on the line of a declaration:
-/// `struct TinyConfig {  //@ config` or `int tile_m;  //@ tune 32 64*`.
+/// `struct TinyConfig : Base {  //@ config` or `int tile_m;  //@ tune 32 64*`.
 struct Declaration {
   std::string type;   ///< "struct", "int", "bool"; "" if the line begins with the mark
   std::string name;   ///< of the struct or the field
   std::string owner;  ///< the marked struct that contains a field; "": none
   SourcePlace place;  ///< of the name
+  std::vector<std::string> bases = {};  ///< of a struct, without their namespaces
 };
 
 /// One statement `//@ key text // comment`, taken apart. It may span several lines; text and

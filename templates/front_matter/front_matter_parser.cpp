@@ -11,16 +11,16 @@
 #include <map>
 
 #include "kiln/error.hpp"
-#include "templates/check/cooperative_check.hpp"
 #include "templates/check/macro_redefinition.hpp"
 #include "templates/check/misspelt_tunable.hpp"
 #include "templates/check/texture_check.hpp"
-#include "templates/front_matter/allow_line.hpp"
 #include "templates/front_matter/constant_line.hpp"
 #include "templates/front_matter/cost_line.hpp"
+#include "templates/front_matter/declaration_check.hpp"
+#include "templates/front_matter/fragments.hpp"
 #include "templates/front_matter/front_matter.hpp"
 #include "templates/front_matter/hints.hpp"
-#include "templates/front_matter/tensor_map_line.hpp"
+#include "templates/front_matter/launch_lines.hpp"
 #include "templates/front_matter/usual_line.hpp"
 #include "templates/kernel_template.hpp"
 #include "templates/nearest_name.hpp"
@@ -38,10 +38,6 @@ namespace {
 constexpr std::array<std::string_view, 9> kOnce{"template", "purpose",   "operation",
                                                 "config",   "at",        "arch",
                                                 "priority", "workspace", "epilogue"};
-constexpr std::size_t kMaxDimensions = 3;
-
-/// The type of a declaration that is a line of its own.
-constexpr std::string_view kMacro = "macro";
 
 bool contains(const std::vector<std::string>& names, std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
@@ -75,17 +71,19 @@ class FrontMatterParser {
     result_.source_ = std::move(source);
   }
 
-  KernelTemplate run(const KernelTemplate::Hints& hints) {
+  KernelTemplate run(const KernelTemplate::Hints& hints,
+                     const KernelTemplate::FragmentSearch& search) {
     lines_ = read_front_matter(result_.file_, result_.source_);
     if (lines_.empty()) fail_file("has no front matter (lines that begin with //@)");
+    fragments_ = insert_fragments(lines_, result_.source_, search);
     std::ranges::move(read_hints(hints, result_.file_), std::back_inserter(lines_));
     name_macros();
+    name_host_values();
     check_keys();
     read_head();
-    // Tunables may be mentioned anywhere, a `let` by lets below it and by everything else.
     for_each("tune", [this](const FrontMatterLine& line) { read_tunable(line); });
     if (has_macros_) refuse_misspelt_tunables(result_.source_, lines_);
-    for_each("let", [this](const FrontMatterLine& line) { read_let(line); });
+    read_lets();
     guide_names_ = result_.names_;
     for (const auto& line : lines_) read_line(line);
     check_structs();
@@ -144,6 +142,19 @@ class FrontMatterParser {
     }
   }
 
+  /// Beside a config struct `let name = ...` is a line of its own, too: a value that only the front
+  /// matter knows. It may depend on sizes, and takes 64 bits.
+  void name_host_values() {
+    if (has_macros_) return;
+    for (auto& line : lines_) {
+      if (line.key != "let" || line.is_declaration()) continue;
+      const auto [name, part] = name_and_value(line);
+      line.declaration = {std::string(kHostValue), std::string(name), "", line.text_place};
+      line.text_place = line.text_place.at(part.offset);
+      line.text = std::string(part.text);
+    }
+  }
+
   void check_keys() const {
     const auto& keys = template_keys();
     for (const auto& line : lines_) {
@@ -161,52 +172,6 @@ class FrontMatterParser {
         line.fail_at_key(fmt::format("a second \"{}\" line; one is allowed", line.key));
       }
     }
-  }
-
-  /// Whether the statement follows a declaration exactly if it is about one. One on a line of its
-  /// own is shown as it should be written.
-  static void check_declaration(const FrontMatterLine& line) {
-    const bool is_of_struct = line.key == "config" || line.key == "at";
-    const bool is_of_field = line.key == "tune" || line.key == "let";
-    if (!line.is_declaration() && (is_of_struct || is_of_field)) {
-      line.fail_at_key(is_of_struct ? how_to_mark(line) : how_to_declare(line));
-    }
-    if (!line.is_declaration() || line.declaration.type == kMacro) return;
-    const bool is_struct = line.declaration.type == "struct";
-    if (is_of_struct && !is_struct) {
-      line.fail_at_key(fmt::format("\"{}\" belongs to a struct, not to a field", line.key));
-    }
-    if (is_of_field && is_struct) {
-      line.fail_at_key(fmt::format("\"{}\" belongs to a field, not to a struct", line.key));
-    }
-    if (is_of_field && line.declaration.owner.empty()) {
-      throw_at(line.declaration.place, line.declaration.name, 0,
-               fmt::format("\"{}\" is not in a marked struct; write \"struct Name {{  //@ config\" "
-                           "where it begins",
-                           line.declaration.name));
-    }
-  }
-
-  static std::string how_to_mark(const FrontMatterLine& line) {
-    if (line.key == "at") return "\"at launch\" goes after a struct: struct Name {  //@ at launch";
-    return fmt::format(
-        "the config struct is marked where it is declared; write \"struct {} {{  "
-        "//@ config\" there, and remove this line",
-        line.text.empty() ? "Name" : line.text);
-  }
-
-  static std::string how_to_declare(const FrontMatterLine& line) {
-    const std::string_view text = line.text;
-    const auto equals = text.find('=');
-    const auto name = trimmed(text.substr(0, equals));
-    if (equals == std::string_view::npos || !is_identifier(name)) {
-      return fmt::format("\"{0}\" goes after the declaration of one field: int name;  //@ {0} {1}",
-                         line.key, line.text);
-    }
-    return fmt::format(
-        "\"{0}\" is written on the field of the config struct; write \"int {1};  "
-        "//@ {0} {2}\" there, and remove this line",
-        line.key, name, trimmed(text.substr(equals + 1)));
   }
 
   /// The lines that all others depend on, wherever they are.
@@ -237,11 +202,29 @@ class FrontMatterParser {
             "goes into a struct of its own");
       }
     });
+    find_bases();
     need("launch");
   }
 
+  void find_bases() {
+    if (const auto* const line = find("config")) {
+      config_bases_ = bases_of(line->declaration, false, fragments_);
+    }
+    if (const auto* const line = find("at")) {
+      launch_bases_ = bases_of(line->declaration, true, fragments_);
+    }
+    for (const FragmentStruct& fragment : fragments_) {
+      if (find(fragment.is_at_launch ? "at" : "config") != nullptr) continue;
+      fragment.use.fail(
+          0, fmt::format("it has {0}. Next: declare struct Name : {0} {{  //@ {1}", fragment.name,
+                         fragment.is_at_launch ? "at launch" : "config"));
+    }
+  }
+
   [[nodiscard]] bool is_at_launch(const Declaration& field) const {
-    return !field.owner.empty() && field.owner == result_.launch_type_;
+    if (field.owner.empty()) return false;
+    const auto base = std::ranges::find(fragments_, field.owner, &FragmentStruct::name);
+    return base != fragments_.end() ? base->is_at_launch : field.owner == result_.launch_type_;
   }
 
   /// Whether the name means something between the angle brackets of a launch or in its arguments,
@@ -265,29 +248,13 @@ class FrontMatterParser {
       if (field.type != "int") {
         throw_at(field.place, field.name, 0, "the fields of a struct at launch are int");
       }
-      at_launch_.push_back(field.name);
     }
+    if (is_at_launch(field) || field.type == kHostValue) not_compiled_.push_back(field.name);
     fields_.emplace(field.name, field.type == "bool");
   }
 
-  /// Parses a part of a line; the place makes errors point into the whole line.
-  Expression expression(const FrontMatterLine& line, TextPart part) const {
-    return Expression::parse(part.text, result_.names_, line.text_place.at(part.offset));
-  }
-
   Expression expression(const FrontMatterLine& line) const {
-    return expression(line, {line.text, 0});
-  }
-
-  std::vector<Expression> expressions(const FrontMatterLine& line) const {
-    std::vector<Expression> list;
-    for (const auto& part : split_arguments(line.text)) {
-      if (list.size() == kMaxDimensions) {
-        line.fail(part.offset, "a launch has at most three dimensions");
-      }
-      list.push_back(expression(line, part));
-    }
-    return list;
+    return Expression::parse(line.text, result_.names_, line.text_place);
   }
 
   /// Lines whose meaning may depend on those above them, in the order of the file.
@@ -323,10 +290,7 @@ class FrontMatterParser {
       read_cost_line(line, guide_names_, result_.costs_);
     } else if (line.key == "launch") {
       read_launch(line);
-    } else if (line.key == "grid" || line.key == "block" || line.key == "cluster" ||
-               line.key == "smem" || line.key == "when" || line.key == "overlap" ||
-               line.key == "cooperative" || line.key == "allow" || line.key == "map" ||
-               line.key == "args") {
+    } else if (is_launch_part(line.key)) {
       read_launch_part(line);
     }
   }
@@ -349,11 +313,44 @@ class FrontMatterParser {
     }
   }
 
-  void read_let(const FrontMatterLine& line) {
-    Expression value = expression(line);
-    if (!is_at_launch(line.declaration)) check_compiled(line, value);
-    declare(line);
-    result_.derived_.push_back({line.declaration.name, std::move(value), line.comment});
+  /// Lets may stand in any order; each is kept behind those that it mentions.
+  void read_lets() {
+    for_each("let", [this](const FrontMatterLine& line) { declare(line); });
+    std::vector<Let> lets;
+    std::map<int, Let*> by_slot;
+    for_each("let", [&](const FrontMatterLine& line) {
+      Expression value = expression(line);
+      if (!is_at_launch(line.declaration) && line.declaration.type != kHostValue) {
+        check_compiled(line, value);
+      }
+      lets.push_back({&line, std::move(value)});
+    });
+    for (Let& let : lets) by_slot[result_.names_.find(let.line->declaration.name)] = &let;
+    for (Let& let : lets) place_let(let, by_slot);
+  }
+
+  struct Let {
+    const FrontMatterLine* line;
+    Expression value;
+    enum class State { read, open, placed } state = State::read;
+  };
+
+  void place_let(Let& let, const std::map<int, Let*>& by_slot) {
+    if (let.state == Let::State::placed) return;
+    const std::string& name = let.line->declaration.name;
+    let.state = Let::State::open;
+    for (const int slot : let.value.names_used()) {
+      const auto found = by_slot.find(slot);
+      if (found == by_slot.end()) continue;
+      if (found->second->state == Let::State::open) {
+        const std::string& used = result_.names_.name(slot);
+        let.line->fail(offset_of_name(let.line->text, used),
+                       fmt::format("\"{}\" depends on \"{}\", which depends on it", name, used));
+      }
+      place_let(*found->second, by_slot);
+    }
+    let.state = Let::State::placed;
+    result_.derived_.push_back({name, std::move(let.value), let.line->comment});
   }
 
   /// Of a problem, or derived from one; a derived size may also be a constant.
@@ -378,7 +375,7 @@ class FrontMatterParser {
                               "kernel, which serves many sizes",
                               used));
       }
-      if (contains(at_launch_, used)) {
+      if (contains(not_compiled_, used)) {
         line.fail(offset_of_name(line.text, used),
                   fmt::format("a let cannot depend on \"{}\", which is known only at launch: it is "
                               "compiled into the kernel",
@@ -394,7 +391,7 @@ class FrontMatterParser {
     launch.line = line.text_place.line;
     if (const auto& arguments = kernel.template_arguments) {
       for (const auto& [name, offset] : free_names(arguments->text)) {
-        if (!is_size(name) && !contains(at_launch_, name)) continue;
+        if (!is_size(name) && !contains(not_compiled_, name)) continue;
         line.fail(arguments->offset + offset,
                   fmt::format("\"{}\" is known only at launch, and template arguments are compiled "
                               "into the kernel; pass it as one of its \"args\"",
@@ -421,49 +418,12 @@ class FrontMatterParser {
         parse_argument_list(line, *operation_, result_.names_, ArgumentsOf::kernel);
   }
 
-  static std::optional<Expression>* optional_part(LaunchSpec& launch, std::string_view key) {
-    return key == "smem"          ? &launch.smem
-           : key == "when"        ? &launch.when
-           : key == "overlap"     ? &launch.overlap
-           : key == "cooperative" ? &launch.cooperative
-                                  : nullptr;
-  }
-
   void read_launch_part(const FrontMatterLine& line) {
     if (result_.launches_.empty()) {
       line.fail_at_key(fmt::format("\"{}\" belongs below a \"launch\" line", line.key));
     }
-    LaunchSpec& launch = result_.launches_.back();
     if (line.key == "args") return read_args(line);
-    if (line.key == "allow") return add_allowance(line, launch.allowances);
-    if (line.key == "map") {
-      if (operation_->is_declared()) {
-        line.fail_at_key(fmt::format(
-            "\"map\" lines need an operation whose operands have leading dimensions, as "
-            "{}; those of {} lie tight: its kernels copy without tensor maps",
-            typed_operation_names(), operation_->name));
-      }
-      if (launch.maps.size() == kMostTensorMaps) {
-        line.fail_at_key(fmt::format("more than {} maps of this launch", kMostTensorMaps));
-      }
-      launch.maps.push_back(parse_tensor_map(line, *operation_, result_.names_));
-      return;
-    }
-    if (auto* const part = optional_part(launch, line.key)) {
-      if (*part) line.fail_at_key(fmt::format("a second \"{}\" for this launch", line.key));
-      // The word by itself says that it always is.
-      const bool is_bare = line.key == "cooperative" && line.text.empty();
-      *part = is_bare ? expression(line, {"1", 0}) : expression(line);
-      refuse_cooperative_overlap(line, launch);
-      return;
-    }
-    auto& target = line.key == "grid"    ? launch.grid
-                   : line.key == "block" ? launch.block
-                                         : launch.cluster;
-    if (!target.empty()) {
-      line.fail_at_key(fmt::format("a second \"{}\" for this launch", line.key));
-    }
-    target = expressions(line);
+    add_launch_part(line, *operation_, result_.names_, result_.launches_.back());
   }
 
   /// Every field has a value that Kiln knows, since it fills in the struct.
@@ -482,20 +442,28 @@ class FrontMatterParser {
   void check_struct(std::string_view key, std::vector<ConfigField>& fields) {
     const FrontMatterLine* const line = find(key);
     if (line == nullptr) return;
+    for (const auto* base : key == "at" ? launch_bases_ : config_bases_) {
+      add_fields(*line, base->fields, base->name, fields);
+    }
     const auto scanned = find_struct(result_.source_, line->declaration.name);
     if (!scanned) {
       throw_at(line->declaration.place, line->declaration.name, 0,
                fmt::format("the struct {} has no end", line->declaration.name));
     }
-    for (const auto& name : scanned->fields) {
+    add_fields(*line, scanned->fields, "", fields);
+  }
+
+  void add_fields(const FrontMatterLine& line, const std::vector<std::string>& names,
+                  const std::string& base, std::vector<ConfigField>& fields) const {
+    for (const auto& name : names) {
       const auto known = fields_.find(name);
       if (known == fields_.end()) {
-        throw_at(line->declaration.place, line->declaration.name, 0,
+        throw_at(line.declaration.place, line.declaration.name, 0,
                  fmt::format("the field \"{0}\" of {1} has no value; write \"int {0};  //@ tune "
                              "...\" or \"//@ let ...\" after it, or make it static constexpr",
-                             name, line->declaration.name));
+                             name, base.empty() ? line.declaration.name : base));
       }
-      fields.push_back({name, known->second});
+      fields.push_back({.name = name, .is_flag = known->second, .base = base});
     }
   }
 
@@ -546,7 +514,7 @@ class FrontMatterParser {
     const auto at = launch.kernel.rfind(':');
     const std::string plain =
         at == std::string::npos ? launch.kernel : launch.kernel.substr(at + 1);
-    if (fields_.contains(plain) && !contains(at_launch_, plain)) {
+    if (fields_.contains(plain) && !contains(not_compiled_, plain)) {
       line.fail(0,
                 fmt::format("\"{}\" is a macro of this template, too; rename one of them", plain));
     }
@@ -570,11 +538,16 @@ class FrontMatterParser {
   bool has_macros_ = false;                         ///< in place of a config struct
   std::vector<const FrontMatterLine*> args_lines_;  ///< by launch; null: it has none
   std::map<std::string, bool> fields_;              ///< of both structs; whether one is a bool
-  std::vector<std::string> at_launch_;              ///< those that are not compiled in
+  std::vector<std::string> not_compiled_;  ///< fields at launch, and values of the front matter
+  std::vector<FragmentStruct> fragments_;
+  std::vector<const FragmentStruct*> config_bases_;
+  std::vector<const FragmentStruct*> launch_bases_;
 };
 
-KernelTemplate KernelTemplate::parse(std::string file, std::string source, const Hints& hints) {
-  KernelTemplate result = FrontMatterParser(std::move(file), std::move(source)).run(hints);
+KernelTemplate KernelTemplate::parse(std::string file, std::string source, const Hints& hints,
+                                     const FragmentSearch& fragments) {
+  KernelTemplate result =
+      FrontMatterParser(std::move(file), std::move(source)).run(hints, fragments);
   for (auto* const fields : {&result.fields_, &result.launch_fields_}) {
     for (ConfigField& field : *fields) field.slot = result.names_.find(field.name);
   }

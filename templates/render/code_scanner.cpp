@@ -100,18 +100,28 @@ std::size_t behind_closing(const std::vector<Token>& tokens, std::size_t at) {
 }
 
 /// Whether the struct or class of that name begins at `at`.
-bool begins_struct(const std::vector<Token>& tokens, std::size_t at, std::string_view name) {
-  return (tokens[at].text == "struct" || tokens[at].text == "class") &&
-         tokens[at + 1].text == name && tokens[at + 2].text == "{";
+/// Where the body of the struct that `at` declares begins, behind its bases; 0: it is another one.
+std::size_t body_of_struct(const std::vector<Token>& tokens, std::size_t at,
+                           std::string_view name) {
+  if (at + 2 >= tokens.size()) return 0;
+  if (tokens[at].text != "struct" && tokens[at].text != "class") return 0;
+  if (tokens[at + 1].text != name) return 0;
+  std::size_t body = at + 2;
+  if (tokens[body].text == ":") {
+    while (body < tokens.size() && tokens[body].text != "{" && tokens[body].text != ";") ++body;
+  }
+  return body < tokens.size() && tokens[body].text == "{" ? body : 0;
 }
 
 /// The tokens up to the end of that struct; all, if there is none.
 std::vector<Token> tokens_to_struct(std::string_view source, std::string_view name) {
   int depth = 0;  // inside of it
+  std::size_t head = 0;
   return tokens_until(source, [&](const std::vector<Token>& tokens) {
     const std::size_t count = tokens.size();
     if (depth == 0) {
-      if (count >= 3 && begins_struct(tokens, count - 3, name)) depth = 1;
+      if (tokens.back().text == name && count >= 2) head = count - 2;
+      if (tokens.back().text == "{" && body_of_struct(tokens, head, name) + 1 == count) depth = 1;
       return false;
     }
     depth += depth_change(tokens.back());
@@ -376,11 +386,12 @@ std::vector<ScannedConstant> find_constants(std::string_view source) {
 std::optional<ScannedStruct> find_struct(std::string_view source, std::string_view name) {
   const auto tokens = tokens_to_struct(source, name);
   for (std::size_t i = 0; i + 2 < tokens.size(); ++i) {
-    if (!begins_struct(tokens, i, name)) continue;
+    const std::size_t body = body_of_struct(tokens, i, name);
+    if (body == 0) continue;
     ScannedStruct found{tokens[i].line, {}};
-    const std::size_t end = behind_closing(tokens, i + 2) - 1;
+    const std::size_t end = behind_closing(tokens, body) - 1;
     std::vector<Token> member;
-    for (std::size_t at = i + 3; at < end;) {
+    for (std::size_t at = body + 1; at < end;) {
       const bool is_body = tokens[at].text == "{" &&
                            std::any_of(member.begin(), member.end(),
                                        [](const Token& token) { return token.text == "("; });

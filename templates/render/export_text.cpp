@@ -23,12 +23,9 @@ namespace {
 /// ", then TiledLaunch{.group_m = 8}": what a kernel gets after its first argument.
 std::string values_comment(const KernelTemplate& kernel_template, const LaunchValues& values) {
   if (values.count == 0) return "";
-  std::vector<std::string> fields;
-  for (std::size_t i = 0; i < values.count; ++i) {
-    fields.push_back(
-        fmt::format(".{} = {}", kernel_template.launch_fields()[i].name, values.items[i]));
-  }
-  return fmt::format(", then {}{{{}}}", kernel_template.launch_type(), fmt::join(fields, ", "));
+  return fmt::format(", then {}",
+                     struct_text(kernel_template.launch_type(), kernel_template.launch_fields(),
+                                 std::span(values.items).first(values.count)));
 }
 
 /// "x, y, rows = 4096, (float) cols = 512, scale": what a kernel gets, with the numbers.

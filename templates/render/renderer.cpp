@@ -64,12 +64,10 @@ std::vector<std::string> make_name_expressions(const KernelTemplate& kernel_temp
                                                const Config& config, const Problem& problem,
                                                const DeviceLimits& limits) {
   const auto values = kernel_template.config_fields(config, problem, limits);
-  std::vector<std::string> fields;
-  for (const auto& field : values) {
-    fields.push_back(fmt::format(".{} = {}", field.name, field.value));
-  }
+  std::vector<std::int32_t> numbers;
+  for (const auto& field : values) numbers.push_back(static_cast<std::int32_t>(field.value));
   std::string arguments =
-      fmt::format("{}{{{}}}", kernel_template.config_type(), fmt::join(fields, ", "));
+      struct_text(kernel_template.config_type(), kernel_template.fields(), numbers);
   for (const auto& slot : find_operation(kernel_template.operation())->type_slots) {
     fmt::format_to(std::back_inserter(arguments), ", {}", device_type_name(*problem.type(slot)));
   }

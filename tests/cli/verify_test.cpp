@@ -283,7 +283,7 @@ TEST(Verify, TilesMayBeNarrowerThanAVectorOfD) {
   const Sandbox sandbox;
   const auto run = sandbox.run(
       with(on_gemm("verify", 33, 48, 40), {"--template", "gemm_wgmma", "--dtype", "s8", "--d", "s8",
-                                           "--layout", "nt", "--set", "tile_cols=8"}));
+                                           "--layout", "nt", "--set", "tile_n=8"}));
   EXPECT_EQ(run.exit_code, 0) << run.out << run.err;
   EXPECT_THAT(run.out, HasSubstr("correct"));
 }
@@ -309,13 +309,12 @@ TEST(Verify, SharesOfStreamKAreAddedUp) {
   // Fewer tiles than multiprocessors; some more, so that shares have whole tiles, which copies
   // store, and consumers that take turns; clusters; rows that are repacked.
   for (const Case& one :
-       {Case{200, 104, 500, "tile_rows=64,tile_cols=8,consumers=1,stream=1", "tt"},
-        {520, 272, 112,
-         "tile_rows=64,tile_cols=16,consumers=2,pingpong=1,stages=3,store=1,stream=2", "nt"},
-        {520, 272, 112, "tile_rows=64,tile_cols=16,consumers=1,store=1,stream=2", "nt"},
-        {1536, 88, 112, "tile_rows=64,tile_cols=16,consumers=1,cluster_rows=2,store=0,stream=2",
+       {Case{200, 104, 500, "tile_m=64,tile_n=8,consumers=1,stream=1", "tt"},
+        {520, 272, 112, "tile_m=64,tile_n=16,consumers=2,pingpong=1,stages=3,store=1,stream=2",
          "nt"},
-        {270, 99, 333, "tile_rows=64,tile_cols=64,consumers=1,repack=3,stream=1", "nn"}}) {
+        {520, 272, 112, "tile_m=64,tile_n=16,consumers=1,store=1,stream=2", "nt"},
+        {1536, 88, 112, "tile_m=64,tile_n=16,consumers=1,cluster_m=2,store=0,stream=2", "nt"},
+        {270, 99, 333, "tile_m=64,tile_n=64,consumers=1,repack=3,stream=1", "nn"}}) {
     expect_right(sandbox, on_gemm("verify", one.m, one.n, one.k), one.layout, one.values,
                  {"--beta", "0.5"});
   }
@@ -325,9 +324,9 @@ TEST(Verify, OperandsThatLeaveL2FirstArriveLikeOthers) {
   const Sandbox sandbox;
   // Each operand by itself and both, copied to one block and to those of a cluster.
   for (const char* const values :
-       {"evict_first=3", "evict_first=1,cluster_cols=2", "evict_first=2,cluster_rows=2"}) {
+       {"evict_first=3", "evict_first=1,cluster_n=2", "evict_first=2,cluster_m=2"}) {
     expect_right(sandbox, on_gemm("verify", 200, 104, 136), "nt",
-                 std::string("tile_rows=64,tile_cols=32,consumers=1,stages=3,") + values);
+                 std::string("tile_m=64,tile_n=32,consumers=1,stages=3,") + values);
   }
 }
 
@@ -335,10 +334,10 @@ TEST(Verify, BlocksMayAskL2ForTheirFirstStagesAhead) {
   const Sandbox sandbox;
   // Fewer tiles than stages, more of them, parts of k, clusters and shares of the last turns.
   for (const char* const values :
-       {"stages=6", "stages=2,splits=2", "stages=3,cluster_rows=2,swap=1,store=0",
-        "stages=3,cluster_cols=2,group_m=1", "stages=4,cluster_parts=2", "stages=3,stream=1"}) {
+       {"stages=6", "stages=2,splits=2", "stages=3,cluster_m=2,swap=1,store=0",
+        "stages=3,cluster_n=2,group_m=1", "stages=4,cluster_parts=2", "stages=3,stream=1"}) {
     expect_right(sandbox, on_gemm("verify", 200, 104, 264), "nt",
-                 std::string("ahead=1,tile_rows=64,tile_cols=32,consumers=1,") + values);
+                 std::string("ahead=1,tile_m=64,tile_n=32,consumers=1,") + values);
   }
 }
 
@@ -382,8 +381,8 @@ TEST(Epilogues, ReadCAsItIsAligned) {
   const Sandbox sandbox;
   const auto run = sandbox.run(
       with(on_gemm("verify", 296, 72, 40),
-           {"--template", "gemm_wgmma", "--set", "tile_cols=64", "--dtype", "bf16", "--layout",
-            "nt", "--beta", "2", "--align-c", "2", "--epilogue", "acc*s[m]+c*beta"}));
+           {"--template", "gemm_wgmma", "--set", "tile_n=64", "--dtype", "bf16", "--layout", "nt",
+            "--beta", "2", "--align-c", "2", "--epilogue", "acc*s[m]+c*beta"}));
   EXPECT_EQ(run.exit_code, 0) << run.out << run.err;
   EXPECT_THAT(run.out, HasSubstr("nothing found"));
 }
@@ -480,7 +479,7 @@ TEST(Epilogues, TensorCopiesStoreWhatRecordsPeaksOfColumns) {
         sandbox.run(with(on_gemm("verify", 40, 24, 64),
                          {"--layout", "nt", "--a", "bf16", "--b", "bf16", "--d", "f32", "--acc",
                           "f32", "--epilogue", expression, "--template", "gemm_wgmma", "--set",
-                          "store=1,tile_rows=64,tile_cols=16,consumers=1"}));
+                          "store=1,tile_m=64,tile_n=16,consumers=1"}));
     EXPECT_EQ(run.exit_code, 0) << expression << run.out << run.err;
   }
 }

@@ -63,8 +63,8 @@ void host_gemm(const FakeLaunch& launch) {
   const std::string name(launch.name);
   const GemmTypes types = types_of(name);
   const std::int64_t m = args.m, n = args.n, k = args.k;
-  const auto a = gather(types.a, args.a, m, k, args.lda, config_value(name, "a_transposed") != 0);
-  const auto b = gather(types.b, args.b, k, n, args.ldb, config_value(name, "b_transposed") != 0);
+  const auto a = gather(types.a, args.a, m, k, args.lda, config_value(name, "k_major_a") == 0);
+  const auto b = gather(types.b, args.b, k, n, args.ldb, config_value(name, "k_major_b") != 0);
   std::vector<double> row(static_cast<std::size_t>(n));
   for (std::int64_t i = 0; i < m; ++i) {
     std::fill(row.begin(), row.end(), 0.0);

@@ -8,7 +8,7 @@ namespace kiln::testing {
 
 /// Any gemm template, computed by plain loops in float64 (integers: 64 bits) and rounded once to
 /// the output's type. Types come from the template arguments of the launch's name, storage from
-/// `a_transposed` and `b_transposed` of its configuration. Obeys kBehaveWrongResult,
+/// `k_major_a` and `k_major_b` of its configuration. Obeys kBehaveWrongResult,
 /// kBehaveUnstable and kBehaveWritesOutside.
 void host_gemm(const FakeLaunch& launch);
 

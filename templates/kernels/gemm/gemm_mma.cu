@@ -34,11 +34,11 @@
 ///     tile_k     tile_n
 ///
 /// Copies go through registers (any alignment), through a ring of stages that cp.async fills (rows
-/// that start on 4 bytes or more), or that tensor copies fill (sm_90, 16 bytes; most of all for
-/// f64). Operands that none suits are copied into aligned rows by a launch of their own
-/// (lib/repack.cuh): 8-bit ones across k always. Where D has few tiles, blocks share them along k;
-/// another launch adds up their parts (lib/split_k.cuh), or they do as a cluster
-/// (lib/cluster_sum.cuh). Warps of a block can share the depth of its stages, too (lib/slices.cuh).
+/// that start on 4 bytes or more), or that TMA fills (sm_90, 16 bytes; most of all for f64).
+/// Operands that none suits are copied into aligned rows by a launch of their own (lib/repack.cuh):
+/// 8-bit ones across k always. Where D has few tiles, blocks share them along k; another launch
+/// adds up their parts (lib/split_k.cuh), or they do as a cluster (lib/cluster_sum.cuh). Warps of a
+/// block can share the depth of its stages, too (lib/slices.cuh).
 ///
 /// Limits. From sm_90 on mma.sync reaches two thirds of what the tensor cores do through wgmma
 /// (1365 of 2049 multiply-adds a clock, `kiln doctor --save-profile` on an H200).
@@ -63,39 +63,36 @@
 #include "lib/tile_order.cuh"
 #include "lib/warp_tile.cuh"
 
-struct GemmMmaConfig {  //@ config
-  int tile_m;           //@ tune 16 32 64 96 128* 256   // rows of D that a block computes
-  int tile_n;           //@ tune 16 32 64 96 128* 256   // columns of D that a block computes
-  int copy;             //@ tune 0 1* 2   // 0 through registers, 1 by cp.async, 2 tensor copies
-  int repack;           //@ tune 0* 1 2 3         // first into aligned rows: 1 A, 2 B, 3 both
-  int atom_bytes;       //@ tune 32* 64 128       // of k in one product; more is for f64
-  int depth_bytes;      //@ tune 32 64* 128 256         // depth of one stage, in bytes of A
-  int warp_m;           //@ tune 16 32 48 64*           // rows of D that a warp computes
-  int warp_n;           //@ tune 16 32 48 64*           // columns of D that a warp computes
-  int slices;           //@ tune 1* 2 4           // groups of warps that share a stage's depth
-  int stages;           //@ tune 1 2 3* 4 5 8     // tiles of A and B in shared memory
-  int buffers;          //@ tune 1 2*             // sets of fragments in registers
-  int min_blocks;       //@ tune 1* 2 3           // blocks per SM that registers leave room for
-  int cluster_sum;      //@ tune 0* 1             // parts of k add up: 0 in a launch, 1 in clusters
-  int tile_k;           //@ let depth_bytes / a_bytes
-  int slice_warps;      //@ let (tile_m / warp_m) * (tile_n / warp_n)
-  int warps;            //@ let slice_warps * slices
-  int threads;          //@ let warps * 32
-  int thread_regs;      //@ let min(device.regs_per_thread,
-                        //@         device.regs_per_sm / (min_blocks * max(threads, 32)))
-  int repack_a;         //@ let repack % 2
-  int repack_b;         //@ let repack / 2
-  int given_trans_a;    //@ let trans_a
-  int given_trans_b;    //@ let trans_b
-  int a_transposed;     //@ let repack_a == 1 && a_bytes == 1 ? 0 : trans_a   // once repacked
-  int b_transposed;     //@ let repack_b == 1 && b_bytes == 1 ? 1 : trans_b
-  int reads_matrix_c;   //@ let reads_c
-  int a_rows;           //@ let a_transposed == 1 ? tile_k : tile_m   // of the tile in memory
-  int a_cols;           //@ let a_transposed == 1 ? tile_m : tile_k
-  int b_rows;           //@ let b_transposed == 1 ? tile_n : tile_k
-  int b_cols;           //@ let b_transposed == 1 ? tile_k : tile_n
-  int a_line;      //@ let a_bytes == 8 || a_bytes == 4 && a_transposed == 1 ? 4 : 8   // chunks
-  int b_line;      //@ let b_bytes == 8 || b_bytes == 4 && b_transposed == 0 ? 4 : 8   // of a line
+//@ use        lib/output.cuh        // vec_c, vec_d: elements of one access
+//@ use        lib/split_k.cuh       // splits; parts_bytes, sum_blocks
+//@ use        lib/repack.cuh        // repack; k_major_a, packed_a_at, packed_ld_a, chunks_a
+//@ use        lib/tile_order.cuh    // reciprocals of group_m and the tiles
+struct GemmMmaConfig : OutputConfig, SplitKConfig, RepackConfig {  //@ config
+  int tile_m;         //@ tune 16 32 64 96 128* 256   // rows of D that a block computes
+  int tile_n;         //@ tune 16 32 64 96 128* 256   // columns of D that a block computes
+  int copy;           //@ tune 0 1* 2   // 0 through registers, 1 by cp.async, 2 by TMA
+  int atom_bytes;     //@ tune 32* 64 128       // of k in one product; more is for f64
+  int depth_bytes;    //@ tune 32 64* 128 256         // depth of one stage, in bytes of A
+  int warp_m;         //@ tune 16 32 48 64*           // rows of D that a warp computes
+  int warp_n;         //@ tune 16 32 48 64*           // columns of D that a warp computes
+  int slices;         //@ tune 1* 2 4           // groups of warps that share a stage's depth
+  int stages;         //@ tune 1 2 3* 4 5 8     // tiles of A and B in shared memory
+  int buffers;        //@ tune 1 2*             // sets of fragments in registers
+  int min_blocks;     //@ tune 1* 2 3           // blocks per SM that registers leave room for
+  int cluster_sum;    //@ tune 0* 1             // parts of k add up: 0 in a launch, 1 in clusters
+  int tile_k;         //@ let depth_bytes / a_bytes
+  int packs_k_major;  //@ let a_bytes == 1      // as ldmatrix wants bytes
+  int slice_warps;    //@ let (tile_m / warp_m) * (tile_n / warp_n)
+  int warps;          //@ let slice_warps * slices
+  int threads;        //@ let warps * 32
+  int thread_regs;    //@ let min(device.regs_per_thread,
+                      //@         device.regs_per_sm / (min_blocks * max(threads, 32)))
+  int a_rows;         //@ let k_major_a == 1 ? tile_m : tile_k   // of the tile in memory
+  int a_cols;         //@ let k_major_a == 1 ? tile_k : tile_m
+  int b_rows;         //@ let k_major_b == 1 ? tile_n : tile_k
+  int b_cols;         //@ let k_major_b == 1 ? tile_k : tile_n
+  int a_line;         //@ let a_bytes == 8 || a_bytes == 4 && k_major_a == 0 ? 4 : 8   // chunks
+  int b_line;         //@ let b_bytes == 8 || b_bytes == 4 && k_major_b == 0 ? 4 : 8   // of a line
   int span_a;      //@ let min(128, a_cols * a_bytes)   // bytes of its rows in a slab of the stage
   int span_b;      //@ let min(128, b_cols * b_bytes)
   int a_stride;    //@ let copy == 2 ? span_a / a_bytes : a_cols
@@ -112,38 +109,26 @@ struct GemmMmaConfig {  //@ config
   int barriers_at;      //@ let max(stages * stage_elements * a_bytes, acc_bytes *
                         //@         (slab_elements + (slices - 1) * tile_m * tile_n))
   int smem_bytes;       //@ let barriers_at + 136   // of a ring of 8 stages
-  int given_a;          //@ let max(1, min(16, align_a) / a_bytes)   // elements of one load
-  int given_b;          //@ let max(1, min(16, align_b) / b_bytes)
   int aligned_a;        //@ let repack_a == 1 ? 16 / a_bytes : given_a   // once repacked
   int aligned_b;        //@ let repack_b == 1 ? 16 / b_bytes : given_b
   bool whole_first;     //@ let copy == 1 && tile_m * tile_n * acc_bytes >= 131072   // large
   int vec_a;            //@ let copy >= 1 ? aligned_a : 16 / a_bytes   // of one store
   int vec_b;            //@ let copy >= 1 ? aligned_b : 16 / b_bytes
-  int vec_c;            //@ let max(1, min(16, align_c) / c_bytes)
-  int vec_d;            //@ let max(1, min(16, align_d) / d_bytes)
-  int vec_sum;          //@ let min(16 / acc_bytes, vec_d)   // in the second launch
-  int vec_part;         //@ let 16 / acc_bytes               // in the workspace
 };
 
-struct GemmMmaLaunch {  //@ at launch
-  int group_m;          //@ tune 1 4 8*   // tile rows that blocks walk down, then a column
-  int splits;           //@ tune 1* 2 3 4 6 8 12 16 24 32 48 64   // parts of k
-  int early;            //@ tune 0 1*   // begins while the launch before it ends
-  int parts;            //@ let cluster_sum == 1 || splits == 1 ? 0 : splits   // in the workspace
-  int k_each;           //@ let min(k, ceil_div(ceil_div(k, tile_k), splits) * tile_k)   // of one
-  int tiles;            //@ let ceil_div(m, tile_m) * ceil_div(n, tile_n)
-  int chunks_a;         //@ let repack_a * (a_transposed == 1 ? k * 8 * ceil_div(m, 128 / a_bytes)
-                        //@                                   : m * 8 * ceil_div(k, 128 / a_bytes))
-  int chunks_b;         //@ let repack_b * (b_transposed == 1 ? n * 8 * ceil_div(k, 128 / b_bytes)
-                        //@                                   : k * 8 * ceil_div(n, 128 / b_bytes))
-  int inverse_group;    //@ let 2147483647 / max(1, min(tiles, group_m * ceil_div(n, tile_n)))
-  int inverse_rows;     //@ let 2147483647 / max(1, min(group_m, ceil_div(m, tile_m)))
-  int inverse_last;     //@ let 2147483647 / max(1, (ceil_div(m, tile_m) - 1) % group_m + 1)
+struct GemmMmaLaunch : SplitKLaunch, TileOrderLaunch {  //@ at launch
+  int group_m;  //@ tune 1 4 8*   // tile rows that blocks walk down, then a column
+  int early;    //@ tune 0 1*   // begins while the launch before it ends
+  int parts;    //@ let cluster_sum == 1 || splits == 1 ? 0 : splits   // in the workspace
+  int k_each;   //@ let min(k, ceil_div(ceil_div(k, tile_k), splits) * tile_k)   // of one
 };
+//@ let row_tiles = ceil_div(m, tile_m)
+//@ let col_tiles = ceil_div(n, tile_n)
+//@ let tiles = row_tiles * col_tiles
 
 //@ require    early == 0 || device.sm >= 90
 //@ require    a_type != type.bf16 && a_type != type.tf32 && a_type != type.f64 || device.sm >= 80
-//@ require    a_bytes >= 2 || a_transposed == 0 && b_transposed == 1   // as ldmatrix wants bytes
+//@ require    packs_k_major == 0 || k_major_a == 1 && k_major_b == 1
 //@ require    depth_bytes >= atom_bytes && (atom_bytes == 32 || a_bytes == 8)
 //@ require    cluster_sum == 0 || device.sm >= 90 && splits > 1 && splits <= 8   // clusters
 //@ require    copy == 0 || device.sm >= 80 && min(aligned_a, aligned_b) * a_bytes >= 4   // bytes
@@ -157,15 +142,15 @@ struct GemmMmaLaunch {  //@ at launch
 //@ require    threads <= device.max_threads
 //@ require    is_pow2(a_cols) || a_cols * a_bytes % 128 == 0   // chunks are exchanged in lines
 //@ require    is_pow2(b_cols) || b_cols * b_bytes % 128 == 0
-//@ require    a_transposed == 0 || is_pow2(warp_m) || warp_m * a_bytes % 128 == 0   // atoms
-//@ require    b_transposed == 1 || is_pow2(warp_n) || warp_n * b_bytes % 128 == 0   // on lines
+//@ require    k_major_a == 1 || is_pow2(warp_m) || warp_m * a_bytes % 128 == 0   // atoms
+//@ require    k_major_b == 1 || is_pow2(warp_n) || warp_n * b_bytes % 128 == 0   // on lines
 //@ require    copy == 2 || threads * vec_a % (a_cols * a_line) == 0   // with each pass of the
 //@ require    copy == 2 || threads * vec_b % (b_cols * b_line) == 0   // threads swizzles repeat
 //@ require    a_bytes < 8 || thread_regs >= 64             // ptxas wants them for f64 products
 //@ require    smem_bytes <= device.smem_optin && tiles <= 1073741824   // one-dimensional grid
 //@ launch     gemm_mma_repack
 //@   when     repack > 0 && k > 0
-//@   grid     ceil_div(chunks_a, 1024) + ceil_div(chunks_b, 1024)
+//@   grid     repack_blocks
 //@   block    256
 //@ launch     gemm_mma
 //@   grid     tiles, splits
@@ -173,34 +158,24 @@ struct GemmMmaLaunch {  //@ at launch
 //@   cluster  1, cluster_sum == 1 ? splits : 1
 //@   smem     smem_bytes
 //@   overlap  early
-//@   map      a: copy < 2 ? 0 : a_transposed == 1 ? m : k, a_transposed == 1 ? k : m;
+//@   map      a: copy < 2 ? 0 : k_major_a == 1 ? k : m, k_major_a == 1 ? m : k;
 //@            box span_a / a_bytes, a_rows; swizzle copy == 2 ? span_a : 0;
-//@            pitch repack_a == 1 ? round_up(a_transposed == 1 ? m : k, 128 / a_bytes) : 0;
-//@            in_workspace repack_a == 1 ? parts * m * round_up(n, 16 / acc_bytes) * acc_bytes : -1
-//@   map      b: copy < 2 ? 0 : b_transposed == 1 ? k : n, b_transposed == 1 ? n : k;
+//@            pitch packed_ld_a; in_workspace packed_a_at
+//@   map      b: copy < 2 ? 0 : k_major_b == 1 ? k : n, k_major_b == 1 ? n : k;
 //@            box span_b / b_bytes, b_rows; swizzle copy == 2 ? span_b : 0;
-//@            pitch repack_b == 1 ? round_up(b_transposed == 1 ? k : n, 128 / b_bytes) : 0;
-//@            in_workspace repack_b == 1 ? parts * m * round_up(n, 16 / acc_bytes) * acc_bytes +
-//@                                         16 * chunks_a : -1
+//@            pitch packed_ld_b; in_workspace packed_b_at
 //@ launch     gemm_mma_sum
 //@   when     parts > 0
-//@   grid     ceil_div(m * ceil_div(n, vec_sum), parts > 4 ? 32 : 128)
+//@   grid     sum_blocks
 //@   block    128
 //@   smem     early * 40960   // so that they do not crowd where the first come free
 //@   overlap  early
-//@ workspace  parts * m * round_up(n, 16 / acc_bytes) * acc_bytes +
-//@            16 * (chunks_a + chunks_b)
-
-template <GemmMmaConfig C>
-KILN_HD constexpr kiln::RepackPlan repack_plan() {
-  return {C.repack_a != 0, C.repack_b != 0, C.given_trans_a == 0,     C.given_trans_b != 0,
-          C.given_a,       C.given_b,       C.depth_bytes == C.tile_k};
-}
+//@ workspace  parts_bytes + 16 * (chunks_a + chunks_b)
 
 template <GemmMmaConfig C, class A, class B, class CIn, class D, class Acc>
 __global__ void __launch_bounds__(256)
     gemm_mma_repack(const kiln::GemmArgs args, const GemmMmaLaunch at_launch) {
-  kiln::repack_operands<repack_plan<C>(), 256, A, B, Acc>(args, at_launch.parts);
+  kiln::repack_operands<kiln::repack_plan<C>(), 256, A, B, Acc>(args, at_launch.parts);
 }
 
 template <GemmMmaConfig C, class A, class B, class CIn, class D, class Acc>
@@ -209,17 +184,16 @@ __global__ void __launch_bounds__(C.threads, C.min_blocks)
              const __grid_constant__ kiln::TensorMap map_a,
              const __grid_constant__ kiln::TensorMap map_b) {
   using namespace kiln;
-  constexpr TileShape kTileA{C.tile_m, C.tile_k, C.a_transposed == 0};
-  constexpr TileShape kTileB{C.tile_n, C.tile_k, C.b_transposed != 0};
+  constexpr TileShape kTileA{C.tile_m, C.tile_k, C.k_major_a != 0};
+  constexpr TileShape kTileB{C.tile_n, C.tile_k, C.k_major_b != 0};
   // ldmatrix reads chunks of 16 bytes; words that are read one by one want chunks of 32.
   constexpr int kLineElements = 128 / static_cast<int>(sizeof(A));
   constexpr int kLineA = C.copy == 2 ? 8 : C.a_line;
   constexpr int kLineB = C.copy == 2 ? 8 : C.b_line;
   constexpr SwizzledLayout kRowsA{C.a_stride, kLineElements / kLineA, kLineA, C.a_apart};
   constexpr SwizzledLayout kRowsB{C.b_stride, kLineElements / kLineB, kLineB, C.b_apart};
-  constexpr Stage kStage{OperandLayout{kRowsA, kTileA.depth_contiguous, 0},
-                         OperandLayout{kRowsB, kTileB.depth_contiguous, C.a_elements},
-                         C.stage_elements};
+  constexpr Stage kStage{OperandLayout{kRowsA, kTileA.k_major, 0},
+                         OperandLayout{kRowsB, kTileB.k_major, C.a_elements}, C.stage_elements};
   using ChunksA = TileChunks<A, kTileA, kStage.a, C.vec_a, C.threads>;
   using ChunksB = TileChunks<A, kTileB, kStage.b, C.vec_b, C.threads>;
   using CopyA = Conditional<C.copy == 1, CopyAsync<ChunksA>, CopyRegisters<ChunksA, C.aligned_a>>;
@@ -230,7 +204,7 @@ __global__ void __launch_bounds__(C.threads, C.min_blocks)
 
   extern __shared__ __align__(1024) unsigned char shared_memory[];
   A* stages = reinterpret_cast<A*>(shared_memory);
-  const GemmArgs part = part_of_gemm<C.a_transposed != 0, C.b_transposed != 0, A, B, Acc>(
+  const GemmArgs part = part_of_gemm<C.k_major_a == 0, C.k_major_b != 0, A, B, Acc>(
       with_packed_operands<repack_plan<C>(), A, Acc>(args, at_launch.parts),
       static_cast<int>(blockIdx.y), at_launch.k_each);
 
@@ -250,7 +224,7 @@ __global__ void __launch_bounds__(C.threads, C.min_blocks)
   using Ring = RingBarriers<C.stages, C.warps, 1, 0>;  // of tensor copies
   Ring& ring = *reinterpret_cast<Ring*>(shared_memory + C.barriers_at);
   if constexpr (C.copy == 2) {
-    if (threadIdx.x == 0 && args.k > 0) prefetch_maps(map_a, map_b);
+    if (threadIdx.x == 0 && args.k > 0) tma_prefetch_descriptors(map_a, map_b);
     if (threadIdx.x == 0) ring.init();
   }
   wait_for_previous_launch();
@@ -265,8 +239,8 @@ __global__ void __launch_bounds__(C.threads, C.min_blocks)
         mma, ring, map_a, map_b, {row, col, static_cast<int>(blockIdx.y) * at_launch.k_each},
         stages, tiles);
   } else {
-    const auto a = panel_of_a<C.a_transposed != 0, A>(part, row);
-    const auto b = panel_of_b<C.b_transposed != 0, A>(part, col);
+    const auto a = panel_of_a<C.k_major_a == 0, A>(part, row);
+    const auto b = panel_of_b<C.k_major_b != 0, A>(part, col);
     CopyA copy_a(a);
     CopyB copy_b(b);
     if constexpr (C.copy == 1) {

@@ -39,14 +39,14 @@
 #include "common/arithmetic.cuh"
 #include "common/element.cuh"
 #include "common/gemm_args.cuh"
+#include "common/operands.cuh"
 #include "lib/output.cuh"
 
-struct GemmNaiveConfig {  //@ config
-  int block_x;            //@ tune 1 8 16 32* 64    // threads along a row of D
-  int block_y;            //@ tune 1 2 4 8* 16 32   // threads down its columns
-  int threads;            //@ let block_x * block_y
-  int a_transposed;       //@ let trans_a
-  int b_transposed;       //@ let trans_b
+//@ use        common/operands.cuh   // k_major_a, k_major_b
+struct GemmNaiveConfig : OperandsConfig {  //@ config
+  int block_x;                             //@ tune 1 8 16 32* 64    // threads along a row of D
+  int block_y;                             //@ tune 1 2 4 8* 16 32   // threads down its columns
+  int threads;                             //@ let block_x * block_y
 };
 
 //@ require    threads <= device.max_threads
@@ -68,10 +68,10 @@ __global__ void __launch_bounds__(C.threads) gemm_naive(const kiln::GemmArgs arg
 
   const A* a = static_cast<const A*>(args.a);
   const B* b = static_cast<const B*>(args.b);
-  const long long step_a = C.a_transposed ? args.lda : 1;
-  const long long step_b = C.b_transposed ? 1 : args.ldb;
-  long long at_a = C.a_transposed ? row : row * args.lda;
-  long long at_b = C.b_transposed ? col * args.ldb : col;
+  const long long step_a = C.k_major_a ? 1 : args.lda;
+  const long long step_b = C.k_major_b ? 1 : args.ldb;
+  long long at_a = C.k_major_a ? row * args.lda : row;
+  long long at_b = C.k_major_b ? col * args.ldb : col;
   Acc sum = 0;
   for (int i = 0; i < args.k; ++i) {
     sum += product_of(number_at<Acc>(a, at_a), number_at<Acc>(b, at_b), TypeTag<A>{});

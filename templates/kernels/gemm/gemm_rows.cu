@@ -34,17 +34,17 @@
 #include "common/arithmetic.cuh"
 #include "common/element.cuh"
 #include "common/gemm_args.cuh"
+#include "common/operands.cuh"
 #include "lib/output.cuh"
 
-struct GemmRowsConfig {  //@ config
-  int block_x;           //@ tune 16 32* 64   // threads along a row of D
-  int block_y;           //@ tune 1 2 4* 8    // threads down its columns
-  int rows;              //@ tune 2 4* 8      // elements of D that a thread computes
-  int unroll;            //@ tune 1 2 4*      // steps along k that are in flight together
-  int threads;           //@ let block_x * block_y
-  int tile_m;            //@ let block_y * rows
-  int a_transposed;      //@ let trans_a
-  int b_transposed;      //@ let trans_b
+//@ use        common/operands.cuh   // k_major_a, k_major_b
+struct GemmRowsConfig : OperandsConfig {  //@ config
+  int block_x;                            //@ tune 16 32* 64   // threads along a row of D
+  int block_y;                            //@ tune 1 2 4* 8    // threads down its columns
+  int rows;     //@ tune 2 4* 8      // elements of D that a thread computes
+  int unroll;   //@ tune 1 2 4*      // steps along k that are in flight together
+  int threads;  //@ let block_x * block_y
+  int tile_m;   //@ let block_y * rows
 };
 
 //@ require    ceil_div(m, tile_m) * ceil_div(n, block_x) <= 2147483647   // one-dimensional grid
@@ -64,16 +64,16 @@ __global__ void __launch_bounds__(C.threads) gemm_rows(const kiln::GemmArgs args
   const unsigned end = static_cast<unsigned>(args.m);
   if (row >= end || col >= static_cast<unsigned>(args.n)) return;
 
-  const long long step_a = C.a_transposed ? args.lda : 1;
-  const long long step_b = C.b_transposed ? 1 : args.ldb;
+  const long long step_a = C.k_major_a ? 1 : args.lda;
+  const long long step_b = C.k_major_b ? 1 : args.ldb;
   // Rows past the last one are computed like it, and not stored.
   const A* a[C.rows];
 #pragma unroll
   for (int i = 0; i < C.rows; ++i) {
     const unsigned of = min(row + i, end - 1);
-    a[i] = static_cast<const A*>(args.a) + (C.a_transposed ? of : of * args.lda);
+    a[i] = static_cast<const A*>(args.a) + (C.k_major_a ? of * args.lda : of);
   }
-  const B* b = static_cast<const B*>(args.b) + (C.b_transposed ? col * args.ldb : col);
+  const B* b = static_cast<const B*>(args.b) + (C.k_major_b ? col * args.ldb : col);
 
   Acc sums[C.rows] = {};
 #pragma unroll C.unroll

@@ -42,6 +42,7 @@
 #include "common/arithmetic.cuh"
 #include "common/gemm_args.cuh"
 #include "common/meta.cuh"
+#include "common/operands.cuh"
 #include "common/overlap.cuh"
 #include "lib/copy_async.cuh"
 #include "lib/copy_scattered.cuh"
@@ -58,52 +59,47 @@
 #include "lib/tile_chunks.cuh"
 #include "lib/tile_order.cuh"
 
-struct GemmSimtConfig {  //@ config
-  int tile_m;            //@ tune 32 64 80 96 128* 160 192 256   // rows of D that a block computes
-  int tile_n;            //@ tune 32 64 80 96 128 160 192 256*   // columns of D
-  int thread_m;          //@ tune 4 6 8* 10 12 16   // rows of D that a thread computes
-  int thread_n;          //@ tune 4 6 8 10 12 16*   // columns of D that a thread computes
-  int lanes_m;           //@ tune 4 8*              // threads of a warp along the rows of D
-  int slices;            //@ tune 1* 2 4            // groups of warps that share a stage's depth
-  int slice_k;           //@ tune 8 16*             // steps of k that each takes of a stage
-  int stages;            //@ tune 2 3* 4            // tiles of A and B in shared memory
-  bool parted;           //@ tune 0* 1              // whether blocks share a tile along k
-  bool turned;           //@ tune 0* 1              // whether registers transpose, or cp.async does
-  bool columns_first;    //@ tune 0 1*              // order of the multiply-adds of a step
-  bool loads_first;      //@ tune 0* 1              // whether fragments keep ahead of their step
-  int min_blocks;        //@ tune 1* 2 3            // blocks per SM that registers leave room for
-  int tile_k;            //@ let slices * slice_k   // depth of one stage
-  int warp_m;            //@ let lanes_m * thread_m
-  int warp_n;            //@ let 32 / lanes_m * thread_n
-  int warps;             //@ let (tile_m / warp_m) * (tile_n / warp_n) * slices
-  int threads;           //@ let warps * 32
-  int thread_regs;       //@ let min(device.regs_per_thread,
-                         //@         device.regs_per_sm / (min_blocks * max(threads, 32)))
-  int vec_m;             //@ let gcd(thread_m, 16 / acc_bytes)   // numbers of one shared load
-  int vec_n;             //@ let gcd(thread_n, 16 / acc_bytes)
-  int a_transposed;      //@ let trans_a
-  int b_transposed;      //@ let trans_b
-  int reads_matrix_c;    //@ let reads_c
-  int a_stride;          //@ let tile_m + (trans_a == 0 ? 4 : 0)   // scattered rows: bank conflicts
-  int b_stride;          //@ let tile_n + (trans_b == 1 ? 4 : 0)
-  int a_elements;        //@ let tile_k * a_stride
-  int stage_elements;    //@ let a_elements + tile_k * b_stride
-  int smem_bytes;        //@ let acc_bytes * max(stages * stage_elements,
-                         //@                     (slices - 1) * tile_m * tile_n)
-  int vec_a;             //@ let max(1, min(16, align_a) / a_bytes)   // elements of one copy
-  int vec_b;             //@ let max(1, min(16, align_b) / b_bytes)
-  int vec_c;             //@ let max(1, min(16, align_c) / c_bytes)
-  int vec_d;             //@ let max(1, min(16, align_d) / d_bytes)
-  int vec_part;          //@ let 16 / acc_bytes              // in the workspace
-  int vec_sum;           //@ let min(16 / acc_bytes, vec_d)   // in the second launch
+//@ use        common/operands.cuh   // k_major_a, k_major_b
+//@ use        lib/output.cuh     // vec_c, vec_d: elements of one access
+//@ use        lib/split_k.cuh    // splits; parts_bytes, sum_blocks
+struct GemmSimtConfig : OperandsConfig, OutputConfig, SplitKConfig {  //@ config
+  int tile_m;          //@ tune 32 64 80 96 128* 160 192 256   // rows of D that a block computes
+  int tile_n;          //@ tune 32 64 80 96 128 160 192 256*   // columns of D
+  int thread_m;        //@ tune 4 6 8* 10 12 16   // rows of D that a thread computes
+  int thread_n;        //@ tune 4 6 8 10 12 16*   // columns of D that a thread computes
+  int lanes_m;         //@ tune 4 8*              // threads of a warp along the rows of D
+  int slices;          //@ tune 1* 2 4            // groups of warps that share a stage's depth
+  int slice_k;         //@ tune 8 16*             // steps of k that each takes of a stage
+  int stages;          //@ tune 2 3* 4            // tiles of A and B in shared memory
+  bool parted;         //@ tune 0* 1              // whether blocks share a tile along k
+  bool turned;         //@ tune 0* 1              // whether registers transpose, or cp.async does
+  bool columns_first;  //@ tune 0 1*              // order of the multiply-adds of a step
+  bool loads_first;    //@ tune 0* 1              // whether fragments keep ahead of their step
+  int min_blocks;      //@ tune 1* 2 3            // blocks per SM that registers leave room for
+  int tile_k;          //@ let slices * slice_k   // depth of one stage
+  int warp_m;          //@ let lanes_m * thread_m
+  int warp_n;          //@ let 32 / lanes_m * thread_n
+  int warps;           //@ let (tile_m / warp_m) * (tile_n / warp_n) * slices
+  int threads;         //@ let warps * 32
+  int thread_regs;     //@ let min(device.regs_per_thread,
+                       //@         device.regs_per_sm / (min_blocks * max(threads, 32)))
+  int vec_m;           //@ let gcd(thread_m, 16 / acc_bytes)   // numbers of one shared load
+  int vec_n;           //@ let gcd(thread_n, 16 / acc_bytes)
+  int a_stride;        //@ let tile_m + (trans_a == 0 ? 4 : 0)   // scattered rows: bank conflicts
+  int b_stride;        //@ let tile_n + (trans_b == 1 ? 4 : 0)
+  int a_elements;      //@ let tile_k * a_stride
+  int stage_elements;  //@ let a_elements + tile_k * b_stride
+  int smem_bytes;      //@ let acc_bytes * max(stages * stage_elements,
+                       //@                     (slices - 1) * tile_m * tile_n)
+  int vec_a;           //@ let max(1, min(16, align_a) / a_bytes)   // elements of one copy
+  int vec_b;           //@ let max(1, min(16, align_b) / b_bytes)
 };
 
-struct GemmSimtLaunch {  //@ at launch
-  int group_m;           //@ tune 1 4 8*   // tile rows that blocks walk down, then a column
-  int splits;            //@ tune 1* 2 3 4 6 8 12 16 24 32 48 64   // parts of k
-  int early;             //@ tune 0 1*   // begins while the launch before it ends
-  int k_each;            //@ let min(k, ceil_div(ceil_div(k, tile_k), splits) * tile_k)   // of one
-  int blocks;            //@ let ceil_div(m, tile_m) * ceil_div(n, tile_n)   // for each part
+struct GemmSimtLaunch : SplitKLaunch {  //@ at launch
+  int group_m;  //@ tune 1 4 8*   // tile rows that blocks walk down, then a column
+  int early;    //@ tune 0 1*   // begins while the launch before it ends
+  int k_each;   //@ let min(k, ceil_div(ceil_div(k, tile_k), splits) * tile_k)   // of one
+  int blocks;   //@ let ceil_div(m, tile_m) * ceil_div(n, tile_n)   // for each part
 };
 
 //@ require    early == 0 || device.sm >= 90
@@ -123,28 +119,29 @@ struct GemmSimtLaunch {  //@ at launch
 //@   overlap  early
 //@ launch     gemm_simt_sum
 //@   when     splits > 1
-//@   grid     ceil_div(m * ceil_div(n, vec_sum), splits > 4 ? 32 : 128)
+//@   grid     sum_blocks
 //@   block    128
 //@   smem     early * 40960   // so that they do not crowd where the first come free
 //@   overlap  early
-//@ workspace  (splits > 1 ? splits : 0) * m * round_up(n, 16 / acc_bytes) * acc_bytes
+//@ let        parts = splits > 1 ? splits : 0   // in the workspace
+//@ workspace  parts_bytes
 
 template <GemmSimtConfig C, class A, class B, class CIn, class D, class Acc>
 __global__ void __launch_bounds__(C.threads, C.min_blocks)
     gemm_simt(const kiln::GemmArgs args, const GemmSimtLaunch at_launch) {
   static_assert(C.tile_m % C.warp_m == 0 && C.tile_n % C.warp_n == 0, "Warps must tile the block");
   using namespace kiln;
-  constexpr TileShape kTileA{C.tile_m, C.tile_k, C.a_transposed == 0};
-  constexpr TileShape kTileB{C.tile_n, C.tile_k, C.b_transposed != 0};
+  constexpr TileShape kTileA{C.tile_m, C.tile_k, C.k_major_a != 0};
+  constexpr TileShape kTileB{C.tile_n, C.tile_k, C.k_major_b != 0};
   constexpr Stage<PaddedLayout, PaddedLayout> kStage{
       {{C.a_stride}, false, 0}, {{C.b_stride}, false, C.a_elements}, C.stage_elements};
   using TurnA = Conditional<C.turned, CopyTurned<A, kTileA, kStage.a, C.vec_a, C.threads>,
                             CopyScattered<A, kTileA, kStage.a, C.threads>>;
   using TurnB = Conditional<C.turned, CopyTurned<B, kTileB, kStage.b, C.vec_b, C.threads>,
                             CopyScattered<B, kTileB, kStage.b, C.threads>>;
-  using CopyA = Conditional<kTileA.depth_contiguous, TurnA,
+  using CopyA = Conditional<kTileA.k_major, TurnA,
                             CopyAsync<TileChunks<A, kTileA, kStage.a, C.vec_a, C.threads>, true>>;
-  using CopyB = Conditional<kTileB.depth_contiguous, TurnB,
+  using CopyB = Conditional<kTileB.k_major, TurnB,
                             CopyAsync<TileChunks<B, kTileB, kStage.b, C.vec_b, C.threads>, true>>;
   constexpr LaneTileShape kShare{C.thread_m, C.thread_n, C.slice_k,       C.lanes_m,    C.vec_m,
                                  C.vec_n,    2,          C.columns_first, C.loads_first};
@@ -163,15 +160,15 @@ __global__ void __launch_bounds__(C.threads, C.min_blocks)
   const int slice = static_cast<int>(threadIdx.x) / 32 / kWarpsPerSlice;
   GemmArgs part = args;
   if constexpr (C.parted) {
-    part = part_of_gemm<C.a_transposed != 0, C.b_transposed != 0, A, B, Acc>(
+    part = part_of_gemm<C.k_major_a == 0, C.k_major_b != 0, A, B, Acc>(
         args, static_cast<int>(blockIdx.y), at_launch.k_each);
   }
   if constexpr (!C.parted) {
     look_ahead<C.reads_matrix_c != 0, C.tile_m, C.tile_n, CIn>(
         args, row, col, static_cast<int>(threadIdx.x), C.threads);
   }
-  const Panel<A> panel_a = panel_of_a<C.a_transposed != 0, A>(part, row);
-  const Panel<B> panel_b = panel_of_b<C.b_transposed != 0, B>(part, col);
+  const Panel<A> panel_a = panel_of_a<C.k_major_a == 0, A>(part, row);
+  const Panel<B> panel_b = panel_of_b<C.k_major_b != 0, B>(part, col);
   CopyA copy_a(panel_a);
   CopyB copy_b(panel_b);
   LaneTile<Acc, kShare, kStage> mma(warp_index / kWarpsPerRow * C.warp_m,

@@ -44,6 +44,7 @@
 
 #include "common/arithmetic.cuh"
 #include "common/gemm_args.cuh"
+#include "common/operands.cuh"
 #include "lib/copy_elements.cuh"
 #include "lib/epilogue_direct.cuh"
 #include "lib/main_loop.cuh"
@@ -53,27 +54,26 @@
 #include "lib/thread_tile.cuh"
 #include "lib/tile_order.cuh"
 
-struct GemmTiledConfig {  //@ config
-  int tile_m;             //@ tune 16 32 64 128*   // rows of D that a block computes
-  int tile_n;             //@ tune 16 32 64 128*   // columns of D that a block computes
-  int tile_k;             //@ tune 8 16* 32        // depth of the tiles in shared memory
-  int thread_m;           //@ tune 1 2 4 8*        // rows of D that a thread computes
-  int thread_n;           //@ tune 1 2 4 8*        // columns of D that a thread computes
-  int pad;                //@ tune 0 1 4*          // numbers between shared rows: bank conflicts
-  int stages;             //@ tune 1* 2            // tiles of A and B in shared memory
-  int min_blocks;         //@ tune 1* 2            // blocks per SM that registers leave room for
-  int threads_m;          //@ let tile_m / thread_m
-  int threads_n;          //@ let tile_n / thread_n
-  int threads;            //@ let threads_m * threads_n
-  int vec_m;              //@ let pad % 4 == 0 ? min(thread_m, 16 / acc_bytes) : 1  // of one load
-  int vec_n;              //@ let pad % 4 == 0 ? min(thread_n, 16 / acc_bytes) : 1
-  int a_transposed;       //@ let trans_a
-  int b_transposed;       //@ let trans_b
-  int a_stride;           //@ let tile_m + pad
-  int b_stride;           //@ let tile_n + pad
-  int a_numbers;          //@ let tile_k * a_stride
-  int stage_numbers;      //@ let a_numbers + tile_k * b_stride
-  int smem_bytes;         //@ let stages * stage_numbers * acc_bytes
+//@ use        common/operands.cuh   // k_major_a, k_major_b
+struct GemmTiledConfig : OperandsConfig {  //@ config
+  int tile_m;         //@ tune 16 32 64 128*   // rows of D that a block computes
+  int tile_n;         //@ tune 16 32 64 128*   // columns of D that a block computes
+  int tile_k;         //@ tune 8 16* 32        // depth of the tiles in shared memory
+  int thread_m;       //@ tune 1 2 4 8*        // rows of D that a thread computes
+  int thread_n;       //@ tune 1 2 4 8*        // columns of D that a thread computes
+  int pad;            //@ tune 0 1 4*          // numbers between shared rows: bank conflicts
+  int stages;         //@ tune 1* 2            // tiles of A and B in shared memory
+  int min_blocks;     //@ tune 1* 2            // blocks per SM that registers leave room for
+  int threads_m;      //@ let tile_m / thread_m
+  int threads_n;      //@ let tile_n / thread_n
+  int threads;        //@ let threads_m * threads_n
+  int vec_m;          //@ let pad % 4 == 0 ? min(thread_m, 16 / acc_bytes) : 1  // of one load
+  int vec_n;          //@ let pad % 4 == 0 ? min(thread_n, 16 / acc_bytes) : 1
+  int a_stride;       //@ let tile_m + pad
+  int b_stride;       //@ let tile_n + pad
+  int a_numbers;      //@ let tile_k * a_stride
+  int stage_numbers;  //@ let a_numbers + tile_k * b_stride
+  int smem_bytes;     //@ let stages * stage_numbers * acc_bytes
 };
 
 struct GemmTiledLaunch {  //@ at launch
@@ -98,8 +98,8 @@ __global__ void __launch_bounds__(C.threads, C.min_blocks)
                 "Shared rows must start on a vector");
   using namespace kiln;
 
-  constexpr TileShape kTileA{C.tile_m, C.tile_k, C.a_transposed == 0};
-  constexpr TileShape kTileB{C.tile_n, C.tile_k, C.b_transposed != 0};
+  constexpr TileShape kTileA{C.tile_m, C.tile_k, C.k_major_a != 0};
+  constexpr TileShape kTileB{C.tile_n, C.tile_k, C.k_major_b != 0};
   constexpr Stage<PaddedLayout, PaddedLayout> kStage{
       {{C.a_stride}, false, 0}, {{C.b_stride}, false, C.a_numbers}, C.stage_numbers};
   constexpr ThreadTileShape kShare{C.thread_m,  C.thread_n, C.tile_k, C.threads_m,
@@ -115,9 +115,9 @@ __global__ void __launch_bounds__(C.threads, C.min_blocks)
 
   ThreadTile<Acc, kShare, kStage> mma;
   CopyElements<A, Acc, kTileA, kStage.a, C.threads> copy_a(
-      panel_of_a<C.a_transposed != 0, A>(args, row));
+      panel_of_a<C.k_major_a == 0, A>(args, row));
   CopyElements<B, Acc, kTileB, kStage.b, C.threads> copy_b(
-      panel_of_b<C.b_transposed != 0, B>(args, col));
+      panel_of_b<C.k_major_b != 0, B>(args, col));
   if constexpr (C.stages == 1) {
     run_unbuffered<kStage>(mma, copy_a, copy_b, stages, args.k);
   } else {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Kiln authors
 // SPDX-License-Identifier: Apache-2.0
 //@ template   gemm_wgmma
-//@ purpose    Hopper's tensor cores at their full rate: wgmma on tiles that tensor copies bring.
+//@ purpose    Hopper's tensor cores at their full rate: wgmma on tiles that TMA brings.
 //@ operation  gemm
 //@ epilogue   yes
 //@ arch       sm == 90
@@ -12,8 +12,8 @@
 //@ types      a=s8|u8 b=s8|u8 c=s32|f16|bf16|f32|s8|u8 d=c acc=s32
 
 /// \file
-/// D = alpha op(A) op(B) + beta C where no thread loads an operand: one thread of a warpgroup of
-/// its own starts tensor copies into a ring of stages, and other warpgroups start the products:
+/// D = alpha op(A) op(B) + beta C where no thread loads an operand: one thread of a producer
+/// warpgroup starts TMA copies into a ring of stages, and consumer warpgroups start the products:
 ///
 ///     producer     | copy 0 | copy 1 | copy 2 | copy 3 |  ...  as stages come free
 ///     consumer 0            | multiply 0 | multiply 1 | ...  64 or more rows of the tile
@@ -22,19 +22,20 @@
 /// The producer needs few registers and gives the others to the consumers, whose sums take most of
 /// theirs. Blocks stay for several tiles of D: while one is stored, the ring fills for the next.
 ///
-///                     tile_cols
+///                      tile_n
 ///                   +-----------+              wgmma counts rows in 64s and columns in 8s.
-///                   |  columns  | depth        Usually rows are those of D. With few of them,
+///                   |  columns  | tile_k       Usually rows are those of D. With few of them,
 ///                   +-----------+              `swap` lays D on its side: its columns, of which
 ///     +--+          +-----------+              there are many, on the axis of 64.
 ///     |  |   64     | consumer 0|
-///     |  |          +-----------+ tile_rows
+///     |  |          +-----------+ tile_m
 ///     |  |   64     | consumer 1|
 ///     +--+          +-----------+
 ///
-/// Blocks of a cluster copy for each other. Rows not on 16 bytes, and those of 8 and 32 bits across
-/// k, are repacked (lib/repack.cuh). Few tiles are cut along k, for a launch (lib/split_k.cuh) or a
-/// cluster (lib/cluster_parts.cuh) to add up; the last turns' are shared out (lib/stream_k.cuh).
+/// Blocks of a cluster copy for each other. Rows not on 16 bytes, and MN-major operands of 8 and 32
+/// bits, are repacked (lib/repack.cuh). Few tiles are cut along k, for a launch (lib/split_k.cuh)
+/// or a cluster (lib/cluster_parts.cuh) to add up; the last waves are shared out
+/// (lib/stream_k.cuh).
 
 #include "common/meta.cuh"
 #include "common/overlap.cuh"
@@ -43,124 +44,102 @@
 #include "lib/epilogue_warpgroup.cuh"
 #include "lib/main_loop_ring.cuh"
 #include "lib/operand_copies.cuh"
+#include "lib/output.cuh"
 #include "lib/ptx_cluster.cuh"
 #include "lib/repack.cuh"
+#include "lib/split_k.cuh"
 #include "lib/stream_k.cuh"
+#include "lib/tile_order.cuh"
 #include "lib/warpgroup_tile.cuh"
 
-struct GemmWgmmaConfig {  //@ config
-  int tile_rows;          //@ tune 64 128* 192 256   // on the axis of 64
-  int tile_cols;          //@ tune 8 16 32 48 64 80 96 112 128* 144 160 176 192 208 224 240 256
-  int depth_bytes;        //@ tune 32 128*   // of one stage, in bytes of A
-  int consumers;          //@ tune 1 2* 3   // warpgroups that multiply
-  int pingpong;           //@ tune 0* 1     // they share each tile, or take them in turn
-  int swap;               //@ tune 0* 1     // rows are D's columns
-  int store;              //@ tune 0 1*     // D: by threads, or by tensor copies
-  int cluster_parts;      //@ tune 1* 2 4 8 // blocks of a cluster: parts of k, which they add up
-  int stages;             //@ tune 2 3 4* 5 6 7 8 10 12
-  int evict_first;        //@ tune 0* 1 2 3 // leave L2 first: rows, columns, both
-  int ahead;              //@ tune 0* 1     // asks L2 while the launch before ends
-  int cluster_rows;       //@ tune 1* 2 4   // blocks of a cluster along rows: they share columns
-  int cluster_cols;       //@ tune 1* 2 4
-  int stream;             //@ tune 0* 1 2   // turns at the end whose tiles are cut into shares
-  int repack;             //@ tune 0* 1 2 3   // first into aligned rows: 1 A, 2 B, 3 both
-  int depth;              //@ let depth_bytes / a_bytes
-  int threads;            //@ let 128 * (consumers + 1)
-  int entry_regs;         //@ let 512 / (consumers + 1) / 8 * 8
-  int producer_regs;      //@ let consumers == 3 ? 32 : 40
-  int consumer_regs;      //@ let min(240, (entry_regs * (consumers + 1) - producer_regs) /
-                          //@                 consumers / 8 * 8)
-  int sharers;            //@ let pingpong == 1 ? 1 : consumers   // of a tile
-  int blocks_each;        //@ let tile_rows / 64 / sharers       // of 64 rows
-  int shares_cols;        //@ let gcd(tile_cols / 8, cluster_parts)   // of a tile in a cluster
-  int shares_rows;        //@ let cluster_parts / shares_cols
-  int share_cols;         //@ let tile_cols / shares_cols
-  int cluster;            //@ let cluster_rows * cluster_cols * cluster_parts
-  int repack_a;           //@ let repack % 2
-  int repack_b;           //@ let repack / 2
-  int given_along_a;      //@ let trans_a == 0
-  int given_along_b;      //@ let trans_b == 1
-  int along_a;            //@ let given_along_a == 1 || repack_a == 1 && a_bytes != 2 ? 1 : 0
-  int along_b;            //@ let given_along_b == 1 || repack_b == 1 && b_bytes != 2 ? 1 : 0
-  int tile_a;             //@ let swap == 1 ? tile_cols : tile_rows
-  int tile_b;             //@ let swap == 1 ? tile_rows : tile_cols
-  int share_a;            //@ let swap == 1 ? cluster_rows : cluster_cols   // blocks that share A
-  int share_b;            //@ let swap == 1 ? cluster_cols : cluster_rows
-  int span_a;             //@ let along_a == 1 ? depth_bytes : 128   // of the swizzle
-  int span_b;             //@ let along_b == 1 ? depth_bytes : 128
-  int box_a;              //@ let (along_a == 1 ? tile_a : depth) / share_a   // rows of one copy
-  int box_b;              //@ let (along_b == 1 ? tile_b : depth) / share_b
-  int stage_bytes;        //@ let (tile_rows + tile_cols) * depth_bytes
-  int reads_matrix_c;     //@ let reads_c
-  int chunk_cols;         //@ let swap == 1 ? 16 : gcd(share_cols, 32)   // stored at a time
-  int wide_cols;          //@ let gcd(share_cols, 256 / d_bytes)   // in lines, if there is room
-  int line_cols;          //@ let swap == 0 && align_d <= 4 && d_bytes <= acc_bytes &&
-                          //@     stages * stage_bytes + 512 + consumers *
-                          //@     (64 * wide_cols * d_bytes + 5120) <= device.smem_optin
-                          //@     ? wide_cols : chunk_cols
-  int slab_row;           //@ let max((chunk_cols + 8) * acc_bytes, line_cols * d_bytes + 16)
-  int span_d;             //@ let gcd(share_cols * d_bytes, 128)   // of the swizzle of D's boxes
-  int slab_bytes;         //@ let round_up(max((swap == 1 ? 8 : 16) * slab_row,
-                          //@                  store * 32 * span_d), 1024)   // of a warp
-  int slabs_at;           //@ let stages * stage_bytes
-  int barriers_at;        //@ let slabs_at + consumers * 4 * slab_bytes
-  int smem_bytes;         //@ let barriers_at + 16 * stages + 8 * max(1, pingpong * consumers)
-  int aligned_a;          //@ let max(1, min(16, align_a) / a_bytes)   // elements, as given
-  int aligned_b;          //@ let max(1, min(16, align_b) / b_bytes)
-  int vec_c;              //@ let max(1, min(16, align_c) / c_bytes)
-  int vec_d;              //@ let min(chunk_cols, max(1, min(16, align_d) / d_bytes))
-  int vec_sum;            //@ let min(16 / acc_bytes, vec_d)   // in the second launch
-  int vec_part;           //@ let 16 / acc_bytes               // in the workspace
+//@ use        lib/output.cuh            // vec_c, vec_d: elements of one access
+//@ use        lib/split_k.cuh           // splits; parts_bytes, sum_blocks
+//@ use        lib/repack.cuh            // repack; k_major_a, packed_a_at, packed_ld_a, chunks_a
+//@ use        lib/operand_copies.cuh    // box_a, span_a
+//@ use        lib/tile_order.cuh        // reciprocals of group_m and the tiles
+struct GemmWgmmaConfig : OutputConfig, SplitKConfig, RepackConfig, OperandCopiesConfig {  //@ config
+  int tile_m;         //@ tune 64 128* 192 256   // on the axis of 64
+  int tile_n;         //@ tune 8 16 32 48 64 80 96 112 128* 144 160 176 192 208 224 240 256
+  int depth_bytes;    //@ tune 32 128*   // of one stage, in bytes of A
+  int consumers;      //@ tune 1 2* 3   // warpgroups that multiply
+  int pingpong;       //@ tune 0* 1     // consumers: 0 cooperate on each tile, 1 alternate
+  int swap;           //@ tune 0* 1     // rows of the tile are D's columns
+  int store;          //@ tune 0 1*     // D: by threads, or by TMA
+  int cluster_parts;  //@ tune 1* 2 4 8 // blocks of a cluster: parts of k, which they add up
+  int stages;         //@ tune 2 3 4* 5 6 7 8 10 12
+  int evict_first;    //@ tune 0* 1 2 3 // leave L2 first: rows, columns, both
+  int ahead;          //@ tune 0* 1     // prefetches into L2 while the launch before ends
+  int cluster_m;      //@ tune 1* 2 4   // blocks of a cluster along rows: they share columns
+  int cluster_n;      //@ tune 1* 2 4
+  int stream;         //@ tune 0* 1 2   // waves at the end whose tiles are cut into shares
+  int tile_k;         //@ let depth_bytes / a_bytes
+  int packs_k_major;  //@ let a_bytes != 2
+  int threads;        //@ let 128 * (consumers + 1)
+  int entry_regs;     //@ let 512 / (consumers + 1) / 8 * 8
+  int producer_regs;  //@ let consumers == 3 ? 32 : 40
+  int consumer_regs;  //@ let min(240, (entry_regs * (consumers + 1) - producer_regs) /
+                      //@                 consumers / 8 * 8)
+  int sharers;        //@ let pingpong == 1 ? 1 : consumers   // of a tile
+  int blocks_each;    //@ let tile_m / 64 / sharers       // of 64 rows
+  int shares_cols;    //@ let gcd(tile_n / 8, cluster_parts)   // of a tile in a cluster
+  int shares_rows;    //@ let cluster_parts / shares_cols
+  int share_cols;     //@ let tile_n / shares_cols
+  int cluster;        //@ let cluster_m * cluster_n * cluster_parts
+  int tile_a;         //@ let swap == 1 ? tile_n : tile_m
+  int tile_b;         //@ let swap == 1 ? tile_m : tile_n
+  int share_a;        //@ let swap == 1 ? cluster_m : cluster_n   // blocks that share A
+  int share_b;        //@ let swap == 1 ? cluster_n : cluster_m
+  int stage_bytes;    //@ let (tile_m + tile_n) * depth_bytes
+  int chunk_cols;     //@ let swap == 1 ? 16 : gcd(share_cols, 32)   // stored at a time
+  int wide_cols;      //@ let gcd(share_cols, 256 / d_bytes)   // in lines, if there is room
+  int line_cols;      //@ let swap == 0 && align_d <= 4 && d_bytes <= acc_bytes &&
+                      //@     stages * stage_bytes + 512 + consumers *
+                      //@     (64 * wide_cols * d_bytes + 5120) <= device.smem_optin
+                      //@     ? wide_cols : chunk_cols
+  int slab_row;       //@ let max((chunk_cols + 8) * acc_bytes, line_cols * d_bytes + 16)
+  int span_d;         //@ let gcd(share_cols * d_bytes, 128)   // of the swizzle of D's boxes
+  int slab_bytes;     //@ let round_up(max((swap == 1 ? 8 : 16) * slab_row,
+                      //@                  store * 32 * span_d), 1024)   // of a warp
+  int slabs_at;       //@ let stages * stage_bytes
+  int barriers_at;    //@ let slabs_at + consumers * 4 * slab_bytes
+  int smem_bytes;     //@ let barriers_at + 16 * stages + 8 * max(1, pingpong * consumers)
 };
 
-struct GemmWgmmaLaunch {  //@ at launch
-  int group_m;            //@ tune 1 4 8* 16   // rows of tiles that are walked down, then a column
-  int splits;             //@ tune 1* 2 3 4 6 8 12 16 24 32 48 64   // parts of k
-  int promote;            //@ tune 128* 256   // bytes that a miss brings into L2
-  int parts;              //@ let splits == 1 ? 0 : splits   // in the workspace
-  int k_each;             //@ let min(k, ceil_div(ceil_div(k, depth), splits * cluster_parts) *
-                          //@           depth)   // of a block
-  int row_tiles;          //@ let ceil_div(swap == 1 ? n : m, tile_rows * cluster_rows)
-  int col_tiles;          //@ let ceil_div(swap == 1 ? m : n, tile_cols * cluster_cols)
-  int tiles;              //@ let row_tiles * col_tiles   // of clusters
-  int inverse_tiles;      //@ let 2147483647 / max(1, tiles)   // to divide by (lib/tile_order.cuh)
-  int inverse_group;      //@ let 2147483647 / max(1, min(group_m, row_tiles) * col_tiles)
-  int inverse_rows;       //@ let 2147483647 / max(1, min(group_m, row_tiles))
-  int inverse_last;       //@ let 2147483647 / max(1, (row_tiles - 1) % group_m + 1)
-  int fitting;            //@ let max(1, device.sm_count *   // clusters at a time
-                          //@            (cluster > 2 ? 10 : 11) / 11 / cluster)
-  int whole;              //@ let stream == 0 ? tiles   // those that are not cut
-                          //@     : max(0, tiles / fitting - stream + 1) * fitting
-  int units;              //@ let stream == 0 ? tiles * splits : whole + (stream + 1) * fitting
-  int clusters;           //@ let cluster_parts > 1 ? units : min(units, fitting)
-  int turns;              //@ let ceil_div(units, clusters)   // of a block
-  int chunks_a;           //@ let repack_a * (along_a == 1 ? m * 8 * ceil_div(k, 128 / a_bytes)
-                          //@                              : k * 8 * ceil_div(m, 128 / a_bytes))
-  int chunks_b;           //@ let repack_b * (along_b == 1 ? n * 8 * ceil_div(k, 128 / b_bytes)
-                          //@                              : k * 8 * ceil_div(n, 128 / b_bytes))
+struct GemmWgmmaLaunch : SplitKLaunch, TileOrderLaunch {  //@ at launch
+  int group_m;        //@ tune 1 4 8* 16   // rows of tiles that are walked down, then a column
+  int promote;        //@ tune 128* 256   // bytes that a miss brings into L2
+  int parts;          //@ let splits == 1 ? 0 : splits   // in the workspace
+  int k_each;         //@ let min(k, ceil_div(ceil_div(k, tile_k), splits * cluster_parts) *
+                      //@           tile_k)   // of a block
+  int row_tiles;      //@ let ceil_div(swap == 1 ? n : m, tile_m * cluster_m)
+  int col_tiles;      //@ let ceil_div(swap == 1 ? m : n, tile_n * cluster_n)
+  int tiles;          //@ let row_tiles * col_tiles   // of clusters
+  int inverse_tiles;  //@ let 2147483647 / max(1, tiles)
+  int units;          //@ let stream == 0 ? tiles * splits : whole + (stream + 1) * fitting
+  int clusters;       //@ let cluster_parts > 1 ? units : min(units, fitting)
+  int packed_chunks;  //@ let chunks_a + chunks_b
 };
+//@ let fitting = max(1, device.sm_count * (cluster > 2 ? 10 : 11) / 11 / cluster)   // clusters
+//@ let whole = stream == 0 ? tiles : max(0, tiles / fitting - stream + 1) * fitting   // not cut
+//@ let waves = ceil_div(units, clusters)
+//@ let cut_bytes = stream > 0 ? 2 * fitting * cluster * tile_m * tile_n * acc_bytes : 0
 
-//@ require    repack_a == 1 || align_a >= 16 && (a_bytes == 2 || along_a == 1)   // what tensor
-//@ require    repack_b == 1 || align_b >= 16 && (b_bytes == 2 || along_b == 1)   // copies take
-//@ require    a_bytes == 2 || along_a == 1 && along_b == 1   // as wgmma wants other types
-//@ require    tile_rows % (64 * sharers) == 0 && (pingpong == 0 || consumers > 1)
+//@ require    a_bytes == 2 || k_major_a == 1 && k_major_b == 1   // as wgmma wants other types
+//@ require    tile_m % (64 * sharers) == 0 && (pingpong == 0 || consumers > 1)
 //@ require    store == 0 || swap == 0 && align_d >= 16 && d_bytes >= 2 && span_d >= 32 &&
-//@              n * d_bytes % 16 == 0      // tensor copies store whole chunks
-//@ require    (along_a == 1 || tile_a % 64 == 0) && (along_b == 1 || tile_b % 64 == 0)   // slabs
-//@ require    acc_bytes == 4 || tile_cols == 16 || tile_cols % 32 == 0
-//@ require    a_bytes > 1 || tile_cols % 32 == 0 || tile_cols <= 16   // shapes of s8
+//@              n * d_bytes % 16 == 0      // TMA stores whole chunks
+//@ require    acc_bytes == 4 || tile_n == 16 || tile_n % 32 == 0
+//@ require    a_bytes > 1 || tile_n % 32 == 0 || tile_n <= 16   // shapes of s8
 //@ require    stage_bytes % 1024 == 0 && smem_bytes <= device.smem_optin
-//@ require    box_a % 8 == 0 && box_a * share_a == (along_a == 1 ? tile_a : depth)
-//@ require    box_b % 8 == 0 && box_b * share_b == (along_b == 1 ? tile_b : depth)
 //@ require    cluster_parts == 1 || pingpong == 0 && acc_bytes == 4 &&
-//@              blocks_each % shares_rows == 0 && tile_rows * tile_cols * 4 <= slabs_at
+//@              blocks_each % shares_rows == 0 && tile_m * tile_n * 4 <= slabs_at
 //@ require    cluster <= 8 && (cluster_parts == 1 || cluster == cluster_parts)
 //@ require    tiles * splits <= 1073741824
 //@ require    stream == 0 || cluster_parts * splits == 1 && swap == 0 && k > 0 && k <= 1048576
-//@ require    tile_cols / 2 + 26 <= entry_regs   // as ptxas wants for one instruction
+//@ require    tile_n / 2 + 26 <= entry_regs   // as ptxas wants for one instruction
 //@ launch     gemm_wgmma_repack
 //@   when     repack > 0 && k > 0
-//@   grid     ceil_div(chunks_a, 1024) + ceil_div(chunks_b, 1024)
+//@   grid     repack_blocks
 //@   block    256
 //@ launch     gemm_wgmma
 //@   grid     clusters * cluster
@@ -168,35 +147,27 @@ struct GemmWgmmaLaunch {  //@ at launch
 //@   cluster  cluster
 //@   overlap  1
 //@   smem     smem_bytes
-//@   map      a: along_a == 1 ? k : m, along_a == 1 ? m : k;
-//@            box along_a == 1 ? depth : 64, box_a; swizzle span_a; promote promote;
-//@            pitch repack_a == 1 ? round_up(along_a == 1 ? k : m, 128 / a_bytes) : 0;
-//@            in_workspace repack_a == 1 ? parts * m * round_up(n, 16 / acc_bytes) * acc_bytes : -1
-//@   map      b: along_b == 1 ? k : n, along_b == 1 ? n : k;
-//@            box along_b == 1 ? depth : 64, box_b; swizzle span_b; promote promote;
-//@            pitch repack_b == 1 ? round_up(along_b == 1 ? k : n, 128 / b_bytes) : 0;
-//@            in_workspace repack_b == 1 ? parts * m * round_up(n, 16 / acc_bytes) * acc_bytes +
-//@                                         16 * chunks_a : -1
+//@   map      a: k_major_a == 1 ? k : m, k_major_a == 1 ? m : k;
+//@            box k_major_a == 1 ? tile_k : 64, box_a; swizzle span_a; promote promote;
+//@            pitch packed_ld_a; in_workspace packed_a_at
+//@   map      b: k_major_b == 1 ? k : n, k_major_b == 1 ? n : k;
+//@            box k_major_b == 1 ? tile_k : 64, box_b; swizzle span_b; promote promote;
+//@            pitch packed_ld_b; in_workspace packed_b_at
 //@   map      d: store == 1 ? n : 0, m; box store == 1 ? span_d / d_bytes : 16, 16;
 //@            swizzle store == 1 ? span_d : 0
 //@ launch     gemm_wgmma_sum
 //@   when     parts > 0 || tiles > whole
-//@   grid     tiles > whole
-//@            ? (tiles - whole) * cluster * ceil_div(tile_rows * tile_cols, vec_sum * 128)
-//@            : ceil_div(m * ceil_div(n, vec_sum), parts > 4 ? 32 : 128)
+//@   grid     tiles == whole ? sum_blocks
+//@            : (tiles - whole) * cluster * ceil_div(tile_m * tile_n, vec_sum * 128)
 //@   block    128
 //@   smem     40960   // so that they do not crowd where the first come free
 //@   overlap  1
-//@ workspace  parts * m * round_up(n, 16 / acc_bytes) * acc_bytes + 16 * (chunks_a + chunks_b) +
-//@            (stream > 0 ? 2 * fitting * cluster * tile_rows * tile_cols * acc_bytes : 0)
+//@ workspace  parts_bytes + 16 * (chunks_a + chunks_b) + cut_bytes
 
 template <GemmWgmmaConfig C, class A, class B, class CIn, class D, class Acc>
 __global__ void __launch_bounds__(256)
     gemm_wgmma_repack(const kiln::GemmArgs args, const GemmWgmmaLaunch at_launch) {
-  constexpr kiln::RepackPlan kPlan{
-      C.repack_a != 0, C.repack_b != 0, C.given_along_a != 0,        C.given_along_b != 0,
-      C.aligned_a,     C.aligned_b,     C.depth_bytes != 2 * C.depth};
-  kiln::repack_operands<kPlan, 256, A, B, Acc>(args, at_launch.parts);
+  kiln::repack_operands<kiln::repack_plan<C>(), 256, A, B, Acc>(args, at_launch.parts);
 }
 
 template <GemmWgmmaConfig C, class A, class B, class CIn, class D, class Acc>
@@ -206,12 +177,12 @@ __global__ void __launch_bounds__(C.threads, 1)
                const __grid_constant__ kiln::TensorMap map_b,
                const __grid_constant__ kiln::TensorMap map_d) {
   using namespace kiln;
-  constexpr int kBlocks = C.cluster_rows * C.cluster_cols;  // that share operands
-  constexpr StageOperand kA{C.along_a != 0, C.span_a, C.tile_a, C.depth, sizeof(A)};
-  constexpr StageOperand kB{C.along_b != 0, C.span_b, C.tile_b, C.depth, sizeof(B)};
+  constexpr int kBlocks = C.cluster_m * C.cluster_n;  // that share operands
+  constexpr StageOperand kA{C.k_major_a != 0, C.span_a, C.tile_a, C.tile_k, sizeof(A)};
+  constexpr StageOperand kB{C.k_major_b != 0, C.span_b, C.tile_b, C.tile_k, sizeof(B)};
   constexpr StageOperand kRows = C.swap == 1 ? kB : kA;
   constexpr StageOperand kCols = C.swap == 1 ? kA : kB;
-  constexpr StageBytes kStage{C.tile_rows * C.depth_bytes, C.stage_bytes};
+  constexpr StageBytes kStage{C.tile_m * C.depth_bytes, C.stage_bytes};
   constexpr UnitShape kUnits = unit_shape<C>();
   using Ring = RingBarriers<C.stages, C.sharers, kBlocks, C.pingpong == 1 ? C.consumers : 0>;
   extern __shared__ __align__(1024) unsigned char shared_memory[];
@@ -219,23 +190,23 @@ __global__ void __launch_bounds__(C.threads, 1)
   const int thread = static_cast<int>(threadIdx.x) % 128;
   const int warp = __shfl_sync(0xffffffffU, static_cast<int>(threadIdx.x) / 32, 0);
   const int warpgroup = warp / 4;
-  const int rank = C.cluster == 1 ? 0 : block_rank_in_cluster();
+  const int rank = C.cluster == 1 ? 0 : cluster_block_rank();
   const int first_unit = static_cast<int>(blockIdx.x) / C.cluster;
   if (warp == 0 && elect_one()) ring.init();
-  if (warp == 4 * C.consumers && args.k > 0 && elect_one()) prefetch_maps(map_a, map_b);
-  begin_to_meet<kBlocks>();
+  if (warp == 4 * C.consumers && args.k > 0 && elect_one()) tma_prefetch_descriptors(map_a, map_b);
+  arrive_at_block_or_cluster<kBlocks>();
   Unit next = unit_at<kUnits>(first_unit, rank, args.k, at_launch);
   compute_now(next);
-  end_meeting<kBlocks>();
+  wait_for_block_or_cluster<kBlocks>();
   RingPlace place;
   if (warpgroup == C.consumers) {
-    if constexpr (C.consumers > 1) give_registers<C.producer_regs>();
+    if constexpr (C.consumers > 1) setmaxnreg_dec<C.producer_regs>();
     if (warp == 4 * C.consumers && elect_one()) {
-      const ClusterPlace<C.cluster_rows, C.cluster_cols> at(kBlocks == 1 ? 0 : rank);
-      const OperandCopies<kRows, C.swap == 1 ? C.box_b : C.box_a, C.cluster_cols,
+      const ClusterPlace<C.cluster_m, C.cluster_n> at(kBlocks == 1 ? 0 : rank);
+      const OperandCopies<kRows, C.swap == 1 ? C.box_b : C.box_a, C.cluster_n,
                           C.evict_first % 2 != 0>
           rows{C.swap == 1 ? map_b : map_a, at.col, at.same_row()};
-      const OperandCopies<kCols, C.swap == 1 ? C.box_a : C.box_b, C.cluster_rows,
+      const OperandCopies<kCols, C.swap == 1 ? C.box_a : C.box_b, C.cluster_m,
                           C.evict_first / 2 != 0>
           cols{C.swap == 1 ? map_a : map_b, at.row, at.same_col()};
       if constexpr (C.ahead == 1) ask_ahead<C.stages, kUnits>(rows, cols, next, at_launch);
@@ -249,11 +220,12 @@ __global__ void __launch_bounds__(C.threads, 1)
     wait_for_previous_launch();
     if constexpr (C.cluster_parts > 1) attend_sum_in_cluster();
   } else {
-    if constexpr (C.consumers > 1) take_registers<C.consumer_regs>();
-    constexpr WarpgroupTileShape kTile{C.blocks_each, C.tile_cols, C.depth, kRows, kCols};
+    if constexpr (C.consumers > 1) setmaxnreg_inc<C.consumer_regs>();
+    constexpr WarpgroupTileShape kTile{C.blocks_each, C.tile_n, C.tile_k, kRows, kCols};
     constexpr ShareShape kShares{C.shares_rows, C.shares_cols};
     constexpr SlabShape kSlab{C.swap == 1, C.line_cols, C.line_cols + 8};
     constexpr SlabShape kPartSlab{C.swap == 1, C.chunk_cols, C.chunk_cols + 8};
+    constexpr int kVecD = C.vec_d < C.chunk_cols ? C.vec_d : C.chunk_cols;
     const int first_row = C.pingpong == 1 ? 0 : warpgroup * kTile.blocks * 64;
     const unsigned rows_at = shared_address(shared_memory) + kRows.offset(first_row, 0);
     const unsigned cols_at = shared_address(shared_memory) + kStage.rows;
@@ -300,14 +272,14 @@ __global__ void __launch_bounds__(C.threads, 1)
       } else if constexpr (C.store == 1) {
         store_boxes<C.vec_c, C.span_d>(sums, output, map_d, slabs, row + thread / 32 * 16, col);
       } else {
-        store_tile<kSlab, C.vec_c, C.vec_d>(sums, output, reinterpret_cast<Acc*>(slabs), row, col);
+        store_tile<kSlab, C.vec_c, kVecD>(sums, output, reinterpret_cast<Acc*>(slabs), row, col);
       }
       if constexpr (C.cluster_parts > 1) break;
     }
-    if (C.store == 1 && elect_one()) wait_until_read<0>();  // by the last copies
+    if (C.store == 1 && elect_one()) tma_store_wait_read<0>();  // by the last copies
     __syncwarp();
   }
-  if constexpr (C.cluster_parts > 1) wait_for_cluster();  // others may still read this block's sums
+  if constexpr (C.cluster_parts > 1) cluster_wait();  // others may still read this block's sums
 }
 
 template <GemmWgmmaConfig C, class A, class B, class CIn, class D, class Acc>

@@ -67,7 +67,9 @@
 /// tf32, each 4 deep, half as deep as those of mma.sync.
 
 #include "common/arithmetic.cuh"
+#include "common/gemm_args.cuh"
 #include "common/meta.cuh"
+#include "common/operands.cuh"
 #include "lib/atom_wmma.cuh"
 #include "lib/copy_async.cuh"
 #include "lib/copy_registers.cuh"
@@ -80,7 +82,9 @@
 #include "lib/tile_order.cuh"
 #include "lib/warp_tile.cuh"
 
-struct GemmWmmaConfig {  //@ config
+//@ use        common/operands.cuh   // k_major_a, k_major_b
+//@ use        lib/output.cuh   // vec_c, vec_d: elements of one access
+struct GemmWmmaConfig : OperandsConfig, OutputConfig {  //@ config
   int tile_m;            //@ tune 32 64 128* 256   // rows of D that a block computes
   int tile_n;            //@ tune 32 64 128* 256   // columns of D that a block computes
   int tile_k;            //@ tune 16 32* 64 128    // depth of one stage
@@ -102,9 +106,6 @@ struct GemmWmmaConfig {  //@ config
   int other_regs;        //@ let a_bytes != 4 || trans_a == 0 && trans_b == 1 ? 40
                          //@     : trans_a == 1 && trans_b == 0 ? 168 : 96
   int fragment_buffers;  //@ let sum_regs + 2 * fragment_regs + other_regs <= thread_regs ? 2 : 1
-  int a_transposed;      //@ let trans_a
-  int b_transposed;      //@ let trans_b
-  int reads_matrix_c;    //@ let reads_c
   int a_rows;            //@ let trans_a == 1 ? tile_k : tile_m   // the tile of A as in memory
   int a_cols;            //@ let trans_a == 1 ? tile_m : tile_k
   int b_rows;            //@ let trans_b == 1 ? tile_n : tile_k
@@ -119,8 +120,6 @@ struct GemmWmmaConfig {  //@ config
                          //@         warps * result_elements * acc_bytes)
   int vec_a;             //@ let max(1, min(16, align_a) / a_bytes)   // elements of one load
   int vec_b;             //@ let max(1, min(16, align_b) / b_bytes)
-  int vec_c;             //@ let max(1, min(16, align_c) / c_bytes)
-  int vec_d;             //@ let max(1, min(16, align_d) / d_bytes)
 };
 
 struct GemmWmmaLaunch {  //@ at launch
@@ -165,18 +164,16 @@ __global__ void __launch_bounds__(C.threads, C.min_blocks)
   static_assert(C.copy == 0 ? C.stages <= 2 : C.stages >= 2,
                 "Register copies use one or two stages, background copies at least two");
   using namespace kiln;
-  constexpr TileShape kTileA{C.tile_m, C.tile_k, C.a_transposed == 0};
-  constexpr TileShape kTileB{C.tile_n, C.tile_k, C.b_transposed != 0};
-  constexpr Stage<PaddedLayout, PaddedLayout> kStage{
-      {{C.a_stride}, kTileA.depth_contiguous, 0},
-      {{C.b_stride}, kTileB.depth_contiguous, C.a_elements},
-      C.stage_elements};
+  constexpr TileShape kTileA{C.tile_m, C.tile_k, C.k_major_a != 0};
+  constexpr TileShape kTileB{C.tile_n, C.tile_k, C.k_major_b != 0};
+  constexpr Stage<PaddedLayout, PaddedLayout> kStage{{{C.a_stride}, kTileA.k_major, 0},
+                                                     {{C.b_stride}, kTileB.k_major, C.a_elements},
+                                                     C.stage_elements};
   using ChunksA = TileChunks<A, kTileA, kStage.a, C.vec_a, C.threads>;
   using ChunksB = TileChunks<B, kTileB, kStage.b, C.vec_b, C.threads>;
   using CopyA = Conditional<C.copy == 1, CopyAsync<ChunksA>, CopyRegisters<ChunksA>>;
   using CopyB = Conditional<C.copy == 1, CopyAsync<ChunksB>, CopyRegisters<ChunksB>>;
-  using Atom = AtomWmma<A, Acc, WmmaShape{C.frag_m, C.frag_n}, kTileA.depth_contiguous,
-                        kTileB.depth_contiguous>;
+  using Atom = AtomWmma<A, Acc, WmmaShape{C.frag_m, C.frag_n}, kTileA.k_major, kTileB.k_major>;
   using Mma = WarpTile<
       Atom, WarpTileShape{C.warp_m / C.frag_m, C.warp_n / C.frag_n, C.tile_k, C.fragment_buffers},
       kStage>;
@@ -193,8 +190,8 @@ __global__ void __launch_bounds__(C.threads, C.min_blocks)
   const int warp_row = warp_index / kWarpsPerRow;
   const int warp_col = warp_index % kWarpsPerRow;
 
-  const auto a = panel_of_a<C.a_transposed != 0, A>(args, row);
-  const auto b = panel_of_b<C.b_transposed != 0, B>(args, col);
+  const auto a = panel_of_a<C.k_major_a == 0, A>(args, row);
+  const auto b = panel_of_b<C.k_major_b != 0, B>(args, col);
   CopyA copy_a(a);
   CopyB copy_b(b);
   Mma mma(warp_row * C.warp_m, warp_col * C.warp_n);

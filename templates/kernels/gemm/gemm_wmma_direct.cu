@@ -43,17 +43,17 @@
 #include "common/arithmetic.cuh"
 #include "common/element.cuh"
 #include "common/gemm_args.cuh"
+#include "common/operands.cuh"
 #include "lib/atom_wmma.cuh"
 #include "lib/output.cuh"
 #include "lib/panel.cuh"
 
-struct GemmWmmaDirectConfig {  //@ config
-  int frag_m;                  //@ tune 8 16* 32   // WMMA shape: 8x32, 16x16 or 32x8; or 8x8
-  int frag_is_8x8;             //@ let a_bytes == 8 || a_packed > 1   // f64, 4 bits, 1 bit
-  int frag_n;                  //@ let frag_is_8x8 == 1 ? 8 : 256 / frag_m
-  int frag_k;                  //@ let 32 / a_bytes
-  int a_transposed;            //@ let trans_a
-  int b_transposed;            //@ let trans_b
+//@ use        common/operands.cuh   // k_major_a, k_major_b
+struct GemmWmmaDirectConfig : OperandsConfig {  //@ config
+  int frag_m;       //@ tune 8 16* 32   // WMMA shape: 8x32, 16x16 or 32x8; or 8x8
+  int frag_is_8x8;  //@ let a_bytes == 8 || a_packed > 1   // f64, 4 bits, 1 bit
+  int frag_n;       //@ let frag_is_8x8 == 1 ? 8 : 256 / frag_m
+  int frag_k;       //@ let 32 / a_bytes
 };
 
 //@ require    a_type != type.bf16 && a_type != type.tf32 && a_type != type.f64 || device.sm >= 80
@@ -77,7 +77,7 @@ KILN_DEVICE void load_fragment(Fragment& fragment, const kiln::Panel<T>& panel, 
   constexpr int kAcross = kTile.across;
   constexpr int kDepth = kTile.depth;
   constexpr int kLength = kTile.cols();
-  constexpr bool kDepthContiguous = kTile.depth_contiguous;
+  constexpr bool kDepthContiguous = kTile.k_major;
   const T* from = panel.origin + depth * (kDepthContiguous ? 1 : panel.ld);
   constexpr long long kFarthest = 0x7fffffff / 32 / static_cast<int>(sizeof(T));
   const bool whole = panel.across() >= kAcross && panel.depth - depth >= kDepth;
@@ -103,10 +103,9 @@ template <GemmWmmaDirectConfig C, class A, class B, class CIn, class D, class Ac
 __global__ void __launch_bounds__(32) gemm_wmma_direct(const kiln::GemmArgs args) {
   static_assert(kiln::kSameType<A, B>, "Both operands have one type");
   using namespace kiln;
-  constexpr TileShape kTileA{C.frag_m, C.frag_k, C.a_transposed == 0};
-  constexpr TileShape kTileB{C.frag_n, C.frag_k, C.b_transposed != 0};
-  using Atom = AtomWmma<A, Acc, WmmaShape{C.frag_m, C.frag_n}, kTileA.depth_contiguous,
-                        kTileB.depth_contiguous>;
+  constexpr TileShape kTileA{C.frag_m, C.frag_k, C.k_major_a != 0};
+  constexpr TileShape kTileB{C.frag_n, C.frag_k, C.k_major_b != 0};
+  using Atom = AtomWmma<A, Acc, WmmaShape{C.frag_m, C.frag_n}, kTileA.k_major, kTileB.k_major>;
   __shared__ __align__(128) A stage_a[C.frag_m * C.frag_k];
   __shared__ __align__(128) A stage_b[C.frag_n * C.frag_k];
   __shared__ __align__(128) Acc result[C.frag_m * C.frag_n];
@@ -114,8 +113,8 @@ __global__ void __launch_bounds__(32) gemm_wmma_direct(const kiln::GemmArgs args
   const int fragments_n = ceil_div(args.n, C.frag_n);
   const int row = static_cast<int>(blockIdx.x) / fragments_n * C.frag_m;
   const int col = static_cast<int>(blockIdx.x) % fragments_n * C.frag_n;
-  const auto a = panel_of_a<C.a_transposed != 0, A>(args, row);
-  const auto b = panel_of_b<C.b_transposed != 0, A>(args, col);
+  const auto a = panel_of_a<C.k_major_a == 0, A>(args, row);
+  const auto b = panel_of_b<C.k_major_b != 0, A>(args, col);
 
   typename Atom::FragmentA fragment_a;
   typename Atom::FragmentB fragment_b;

@@ -136,8 +136,8 @@ struct AtomMma {
   template <auto kOperand>
   KILN_DEVICE static int deeper(int origin, int depth) {
     constexpr auto kPlaces = kOperand;
-    return kPlaces.depth_contiguous ? kPlaces.layout.along(origin, depth)
-                                    : origin + depth * kPlaces.layout.stride;
+    return kPlaces.k_major ? kPlaces.layout.along(origin, depth)
+                           : origin + depth * kPlaces.layout.stride;
   }
   /// Where it lies for that step along k.
   struct Place {
@@ -147,7 +147,7 @@ struct AtomMma {
   template <auto kOperand>
   KILN_DEVICE static Place at_step(const A* stage, int origin, int step) {
     constexpr auto kPlaces = kOperand;
-    if constexpr (kPlaces.depth_contiguous) {
+    if constexpr (kPlaces.k_major) {
       return {stage, kPlaces.layout.along(origin, step * depth())};
     } else {
       return {stage + step * depth() * kPlaces.layout.stride, origin};
@@ -243,7 +243,7 @@ struct AtomMma {
   /// ldmatrix transposes 16 bits, and knows rows of 16 bytes.
   template <auto kOperand>
   KILN_DEVICE static constexpr bool by_words() {
-    return sizeof(A) == 8 || (sizeof(A) == 4 && !kOperand.depth_contiguous);
+    return sizeof(A) == 8 || (sizeof(A) == 4 && !kOperand.k_major);
   }
 
   template <auto kOperand>
@@ -263,8 +263,8 @@ struct AtomMma {
       const int x = across_of(kOrder, lane / 8);
       const int z = depth_of(kOrder, lane / 8);
       const int row = lane % 8;
-      return kPlaces.first + (kPlaces.depth_contiguous ? kPlaces.offset(across + x + row, z)
-                                                       : kPlaces.offset(across + x, z + row));
+      return kPlaces.first + (kPlaces.k_major ? kPlaces.offset(across + x + row, z)
+                                              : kPlaces.offset(across + x, z + row));
     }
   }
 
@@ -272,7 +272,7 @@ struct AtomMma {
   KILN_DEVICE static void load(Fragment& fragment, Place place, int atom) {
     constexpr auto kPlaces = kOperand;
     constexpr auto kRows = kPlaces.layout;
-    constexpr bool kAlong = kPlaces.depth_contiguous;
+    constexpr bool kAlong = kPlaces.k_major;
     static_assert(kAlong || sizeof(A) != 1, "8-bit operands lie along k");
     const auto at = [&](int across, int depth) {
       return kAlong ? place.stage + kRows.along(place.origin, depth) + across * kRows.stride
@@ -292,7 +292,7 @@ struct AtomMma {
             at(atom * 16 + across_of(kOrder, i), depth_of(kOrder, i)));
       }
     } else {
-      load_matrices<!kAlong>(fragment.words, at(atom * 16, 0));
+      ldmatrix<!kAlong>(fragment.words, at(atom * 16, 0));
     }
   }
 };

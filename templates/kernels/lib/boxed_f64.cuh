@@ -26,8 +26,8 @@ struct BoxedF64 {
   KILN_HD static constexpr bool is() { return kRows.line == 8; }
   /// Which of sixteen rows (or columns) of D number g of the product's half `half` is.
   KILN_HD static constexpr int across(int g, int half) {
-    return kOperand.depth_contiguous ? g % 4 * 2 + g / 4 + half * 8
-                                     : g % 2 + g / 2 % 2 * 8 + g / 4 * 2 + half * 4;
+    return kOperand.k_major ? g % 4 * 2 + g / 4 + half * 8
+                            : g % 2 + g / 2 % 2 * 8 + g / 4 * 2 + half * 4;
   }
   /// The lane's place in the tile for the atom at `first`.
   KILN_DEVICE static int origin(int first) {
@@ -37,7 +37,7 @@ struct BoxedF64 {
   }
   /// From there to a word of that atom, in half `half` and 4 `word` deeper.
   KILN_DEVICE static int at(int origin, int atom, int half, int word) {
-    if constexpr (kOperand.depth_contiguous) {
+    if constexpr (kOperand.k_major) {
       return kRows.along(origin, word * 4) + (atom * 16 + half * 8) * kRows.stride;
     } else {
       // Rows that are four apart differ by four chunks, the halves by two.
@@ -60,10 +60,10 @@ KILN_DEVICE void store_sums_of_boxed(const double (&sums)[2][4], double* to, int
     double* const row = to + A::across(g, lower) * stride;
 #pragma unroll
     for (int i = 0; i < 2; ++i) {
-      const int half = i ^ (kOperandB.depth_contiguous ? g / 2 : g) % 2;
+      const int half = i ^ (kOperandB.k_major ? g / 2 : g) % 2;
       const double first = half == 0 ? sums[0][2 * lower] : sums[1][2 * lower];
       const double second = half == 0 ? sums[0][2 * lower + 1] : sums[1][2 * lower + 1];
-      if constexpr (kOperandB.depth_contiguous) {
+      if constexpr (kOperandB.k_major) {
         const bool turned = g % 2 != 0;
         row[B::across(2 * t + (turned ? 1 : 0), half)] = turned ? second : first;
         row[B::across(2 * t + (turned ? 0 : 1), half)] = turned ? first : second;

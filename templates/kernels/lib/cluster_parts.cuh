@@ -57,7 +57,7 @@ KILN_DEVICE uint4* place_of_sums(unsigned char* memory, int block, int group, in
   return reinterpret_cast<uint4*>(memory) + ((block * kGroups + group) * kThreads + thread);
 }
 
-/// Leaves the tile in `memory`, tile_rows * tile_cols * 4 bytes that nothing else uses any more.
+/// Leaves the tile in `memory`, tile_m * tile_n * 4 bytes that nothing else uses any more.
 template <int kThreads, class Tile>
 KILN_DEVICE void leave_sums(const Tile& tile, unsigned char* memory, int thread) {
   static_assert(sizeof(typename Tile::Sum) == 4, "Four sums are a vector");
@@ -94,7 +94,8 @@ KILN_DEVICE void collect_share(Share& share, unsigned char* memory, int part, in
       const uint4* const mine = place_of_sums<kThreads, Tile>(memory, first_block + at / kGroups,
                                                               first_group + at % kGroups, thread);
 #pragma unroll
-      for (int from = 0; from < kParts; ++from) parts[i][from] = load_from_block(mine, from);
+      for (int from = 0; from < kParts; ++from)
+        parts[i][from] = load_from_cluster_block(mine, from);
     }
 #pragma unroll
     for (int i = 0; i < kAtOnce; ++i) {
@@ -112,24 +113,24 @@ KILN_DEVICE void collect_share(Share& share, unsigned char* memory, int part, in
 /// Adds up the tiles of the cluster's blocks, of which each gets the share of its rank. The first
 /// kThreads threads of all of them call it, and the others attend_sum_in_cluster(). `row`, `col`:
 /// where the tile begins, and then the share.
-/// A block exits after wait_for_cluster(): until then others may read its sums.
+/// A block exits after cluster_wait(): until then others may read its sums.
 template <ShareShape kShares, int kThreads, class Tile, class Share>
 KILN_DEVICE void sum_in_cluster(const Tile& tile, Share& share, unsigned char* memory, int rank,
                                 int& row, int& col) {
   const int thread = static_cast<int>(threadIdx.x);
-  meet_some<kThreads>();  // all have read the stages, which were there
+  named_barrier_sync<kThreads>();  // all have read the stages, which were there
   leave_sums<kThreads>(tile, memory, thread);
-  sync_cluster();
+  cluster_sync();
   collect_share<kShares, kThreads, Tile>(share, memory, rank, thread);
-  arrive_at_cluster();
+  cluster_arrive();
   row += rank / kShares.along_cols * Share::shape().blocks * 64;
   col += rank % kShares.along_cols * Share::shape().cols;
 }
 
 /// What the other threads of the blocks do meanwhile.
 KILN_DEVICE void attend_sum_in_cluster() {
-  sync_cluster();
-  arrive_at_cluster();
+  cluster_sync();
+  cluster_arrive();
 }
 
 /// What a block finishes: its share, or the tile where they are the same, because no cluster shares

@@ -54,7 +54,7 @@ KILN_DEVICE void sum_in_cluster(const Output& output, const Acc* tile, int rank,
   using Scaled = typename Output::Scaled;
   const Scaled alpha = output.alpha();
   const Scaled beta = output.beta();
-  sync_cluster();
+  cluster_sync();
   for (int piece = rank * kThreads + static_cast<int>(threadIdx.x); piece < kAll;
        piece += blocks * kThreads) {
     const int y = piece / kPieces;
@@ -64,7 +64,7 @@ KILN_DEVICE void sum_in_cluster(const Output& output, const Acc* tile, int rank,
     uint4 parts[kMostInCluster];
 #pragma unroll
     for (int from = 0; from < kMostInCluster; ++from) {
-      if (from < blocks) parts[from] = load_from_block(tile + y * kStride + x, from);
+      if (from < blocks) parts[from] = load_from_cluster_block(tile + y * kStride + x, from);
     }
     Acc sum[kPiece] = {};
 #pragma unroll
@@ -85,7 +85,7 @@ KILN_DEVICE void sum_in_cluster(const Output& output, const Acc* tile, int rank,
     }
   }
   // Until the last of them is read, no block's sums may go.
-  sync_cluster();
+  cluster_sync();
 }
 
 }  // namespace kiln

@@ -33,7 +33,7 @@ class CopyElements {
   static constexpr int kEachPass = kThreads / kLineLength;  // lines
   static constexpr int kPasses = (kTileLines + kEachPass - 1) / kEachPass;
   static constexpr int kTileDepth = kTile.depth;
-  static constexpr bool kLinesAcross = kTile.depth_contiguous;
+  static constexpr bool kLinesAcross = kTile.k_major;
 
  public:
   struct Registers {
@@ -48,7 +48,7 @@ class CopyElements {
     constexpr int kLength = kTile.cols();
     constexpr int kAllLines = kTile.rows();
     constexpr int kLines = kThreads / kLength;
-    constexpr bool kDepthContiguous = kTile.depth_contiguous;
+    constexpr bool kDepthContiguous = kTile.k_major;
     constexpr auto kPlaces = kLayout;
     static_assert(kThreads % kLength == 0, "A pass must take whole lines");
     const int along = static_cast<int>(threadIdx.x) % kLength;
@@ -93,7 +93,7 @@ class CopyElements {
   /// Steps to the panel's next tile.
   KILN_DEVICE void advance() {
     constexpr int kDepth = kTile.depth;
-    source_ += kTile.depth_contiguous ? kDepth : kDepth * ld_;
+    source_ += kTile.k_major ? kDepth : kDepth * ld_;
   }
 
  private:

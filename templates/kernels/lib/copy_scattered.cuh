@@ -38,7 +38,7 @@ class CopyScattered {
   static constexpr int kRuns = kTile.depth / kRun;
   static constexpr int kPasses = (kRows + kLines - 1) / kLines;
   static constexpr int kStride = kLayout.layout.stride;
-  static_assert(kTile.depth_contiguous && !kLayout.depth_contiguous,
+  static_assert(kTile.k_major && !kLayout.k_major,
                 "The copy turns rows along k into rows across it");
   static_assert(kTile.depth % kRun == 0, "A tile must be whole sectors deep");
   static_assert(kStride % 8 == 4, "Rows must begin 4 elements apart, modulo 8");

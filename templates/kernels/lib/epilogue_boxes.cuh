@@ -57,9 +57,9 @@ template <bool kOdd>
 KILN_DEVICE void wait_for_slab(int piece) {
   if (elect_one()) {
     if (kOdd && piece == 0) {
-      wait_until_read<0>();
+      tma_store_wait_read<0>();
     } else {
-      wait_until_read<1>();
+      tma_store_wait_read<1>();
     }
   }
   __syncwarp();
@@ -104,7 +104,7 @@ KILN_DEVICE void store_all_boxes(const Tile& tile, const Output& output, const T
         if constexpr (kBytes == 2) {
           unsigned words[4] = {};
           memcpy(words, group, at + 8 < kCols ? sizeof(words) : sizeof(words) / 2);
-          store_matrices(swizzled_chunk<kSpan>(slab, lane % 16, at / 8 + lane / 16), words);
+          stmatrix(swizzled_chunk<kSpan>(slab, lane % 16, at / 8 + lane / 16), words);
         } else {
 #pragma unroll
           for (int i = 0; i < 4; ++i) {
@@ -119,17 +119,17 @@ KILN_DEVICE void store_all_boxes(const Tile& tile, const Output& output, const T
       }
     }
     if (kTogether && piece + 1 < kAll) continue;
-    publish_to_copies();
+    fence_proxy_async();
     __syncwarp();
     if (elect_one()) {
 #pragma unroll
       for (int i = kTogether ? 0 : piece; i <= piece; ++i) {
         const BoxPlace place{col + i % kPieces * kCols, row + i / kPieces * 64};
         if (place.y < output.rows() && place.x < output.cols()) {
-          store_box(map, place, slabs + i % kSlabsOfWarp * (kBoxRows * kSpan));
+          tma_store_2d(map, place, slabs + i % kSlabsOfWarp * (kBoxRows * kSpan));
         }
       }
-      close_store_group();
+      tma_store_commit();
     }
   }
 }

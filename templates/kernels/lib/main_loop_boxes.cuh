@@ -37,7 +37,7 @@ struct TilesPlace {
 template <class T>
 KILN_HD constexpr StageOperand boxed_operand(auto operand, int depth, int elements) {
   const int bytes = static_cast<int>(sizeof(T));
-  return {operand.depth_contiguous, operand.layout.stride * bytes, elements / depth, depth, bytes};
+  return {operand.k_major, operand.layout.stride * bytes, elements / depth, depth, bytes};
 }
 
 /// `ring`: of a block, whose consumers are its warps; initialised by one of its threads. The maps'
@@ -48,8 +48,8 @@ KILN_DEVICE void run_box_ring(Mma& mma, Ring& ring, const TensorMap& map_a, cons
   constexpr int kFirstB = kStage.b.first;
   constexpr StageOperand kA = boxed_operand<T>(kStage.a, kDepth, kFirstB);
   constexpr StageOperand kB = boxed_operand<T>(kStage.b, kDepth, kStage.elements - kFirstB);
-  const OperandCopies<kA, kA.along_k ? kA.across : kDepth, 1> copy_a{map_a, 0, 1};
-  const OperandCopies<kB, kB.along_k ? kB.across : kDepth, 1> copy_b{map_b, 0, 1};
+  const OperandCopies<kA, kA.k_major ? kA.across : kDepth, 1> copy_a{map_a, 0, 1};
+  const OperandCopies<kB, kB.k_major ? kB.across : kDepth, 1> copy_b{map_b, 0, 1};
   constexpr int kSteps = Mma::steps();
   constexpr int kBuffers = Mma::shape().buffers;
   constexpr int kElements = kStage.elements;

@@ -32,8 +32,8 @@ KILN_DEVICE void ask_ahead(const Rows& rows, const Cols& cols, const Unit& unit,
   const int groups = ceil_div(launch.clusters, group * launch.col_tiles);  // at a time
   const int row_tiles = min(kStages, min(launch.row_tiles, groups * group));
   const int col_tiles = min(kStages, min(launch.col_tiles, ceil_div(launch.clusters, group)));
-  int for_cols = unit.row / (kShape.tile_rows * kShape.cluster_rows) % row_tiles;
-  int for_rows = unit.col / (kShape.tile_cols * kShape.cluster_cols) % col_tiles;
+  int for_cols = unit.row / (kShape.tile_m * kShape.cluster_m) % row_tiles;
+  int for_rows = unit.col / (kShape.tile_n * kShape.cluster_n) % col_tiles;
 #pragma unroll 1
   for (int step = 0; step < min(kStages, unit.steps); ++step) {
     const int k = unit.first_k + step * kShape.step();

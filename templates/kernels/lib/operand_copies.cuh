@@ -17,6 +17,20 @@
 #include "lib/ptx_tensor_copy.cuh"
 #include "lib/warpgroup_tile.cuh"
 
+/// Templates that use this define the tile of each operand: `tile_a` or `tile_b` rows by `tile_k`,
+/// which `share_a` or `share_b` blocks of a cluster copy together.
+struct OperandCopiesConfig {  //@ config
+  int span_a;                 //@ let k_major_a == 1 ? depth_bytes : 128   // of the swizzle
+  int span_b;                 //@ let k_major_b == 1 ? depth_bytes : 128
+  int box_a;                  //@ let (k_major_a == 1 ? tile_a : tile_k) / share_a   // its rows
+  int box_b;                  //@ let (k_major_b == 1 ? tile_b : tile_k) / share_b
+};
+//@ require    box_a % 8 == 0 && box_a * share_a == (k_major_a == 1 ? tile_a : tile_k)
+//@ require    box_b % 8 == 0 && box_b * share_b == (k_major_b == 1 ? tile_b : tile_k)
+//@ require    (k_major_a == 1 || tile_a % 64 == 0) && (k_major_b == 1 || tile_b % 64 == 0)
+//@ require    repack_a == 1 || align_a >= 16   // as TMA wants
+//@ require    repack_b == 1 || align_b >= 16
+
 namespace kiln {
 
 /// A block's place in a cluster of kRows x kCols, and which of its blocks have the same rows of D,
@@ -49,7 +63,7 @@ struct OperandCopies {
   /// Starts the copies of the tile at row (or column) `across` of the operand and at depth `k` to
   /// `tile` in shared memory.
   KILN_DEVICE void start(unsigned char* tile, int across, int k, Barrier& full) const {
-    constexpr int kSlabRows = kOperand.along_k ? kOperand.across : kOperand.depth;
+    constexpr int kSlabRows = kOperand.k_major ? kOperand.across : kOperand.depth;
     constexpr int kSlabBytes = kSlabRows * kOperand.span;
     constexpr int kBoxBytes = kBox * kOperand.span;
 #pragma unroll
@@ -57,9 +71,9 @@ struct OperandCopies {
       unsigned char* const to = tile + slab * kSlabBytes + index * kBoxBytes;
       const BoxPlace from = box_at(slab, across, k);
       if constexpr (kShare == 1) {
-        load_box<kLeavesFirst>(to, map, from, full);
+        tma_load_2d<kLeavesFirst>(to, map, from, full);
       } else {
-        load_box_to<kLeavesFirst>(blocks, to, map, from, full);
+        tma_load_2d_multicast<kLeavesFirst>(blocks, to, map, from, full);
       }
     }
   }
@@ -67,16 +81,16 @@ struct OperandCopies {
   /// Asks L2 for what those copies will read.
   KILN_DEVICE void ask_for(int across, int k) const {
 #pragma unroll
-    for (int slab = 0; slab < kSlabs; ++slab) ask_for_box(map, box_at(slab, across, k));
+    for (int slab = 0; slab < kSlabs; ++slab) tma_prefetch_2d(map, box_at(slab, across, k));
   }
 
  private:
   static constexpr int kCols = kOperand.span / kOperand.bytes;  // of a slab
-  static constexpr int kSlabs = (kOperand.along_k ? kOperand.depth : kOperand.across) / kCols;
+  static constexpr int kSlabs = (kOperand.k_major ? kOperand.depth : kOperand.across) / kCols;
 
   /// Of the tile's slab the part that this block brings.
   KILN_DEVICE BoxPlace box_at(int slab, int across, int k) const {
-    return kOperand.along_k ? BoxPlace{k + slab * kCols, across + index * kBox}
+    return kOperand.k_major ? BoxPlace{k + slab * kCols, across + index * kBox}
                             : BoxPlace{across + slab * kCols, k + index * kBox};
   }
 };

@@ -11,6 +11,12 @@
 #include "common/epilogue_patch.cuh"
 #include "common/gemm_args.cuh"
 
+struct OutputConfig {  //@ config
+  int vec_c;           //@ let max(1, min(16, align_c) / c_bytes)   // elements of one access
+  int vec_d;           //@ let max(1, min(16, align_d) / d_bytes)
+  int reads_matrix_c;  //@ let reads_c
+};
+
 namespace kiln {
 
 template <class CIn, class D, class Acc, bool kReadsC>

@@ -14,7 +14,7 @@
 /// Packed numbers count by the bytes that have them, so a panel of them is that much less deep;
 /// they are packed along k.
 ///
-/// depth_contiguous says whether neighbours in memory run along k (a row-major A, a transposed B).
+/// k_major says whether neighbours in memory run along k (a row-major A, a transposed B).
 
 #include "common/annotations.cuh"
 #include "common/element.cuh"
@@ -26,9 +26,9 @@ namespace kiln {
 struct TileShape {
   int across;
   int depth;
-  bool depth_contiguous;
-  KILN_HD constexpr int rows() const { return depth_contiguous ? across : depth; }
-  KILN_HD constexpr int cols() const { return depth_contiguous ? depth : across; }
+  bool k_major;
+  KILN_HD constexpr int rows() const { return k_major ? across : depth; }
+  KILN_HD constexpr int cols() const { return k_major ? depth : across; }
 };
 
 template <class T>

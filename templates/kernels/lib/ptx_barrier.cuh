@@ -17,7 +17,7 @@ KILN_DEVICE unsigned shared_address(const void* pointer) {
   return static_cast<unsigned>(__cvta_generic_to_shared(pointer));
 }
 
-KILN_DEVICE void init_barrier(Barrier& barrier, int arrivals) {
+KILN_DEVICE void mbarrier_init(Barrier& barrier, int arrivals) {
   asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(shared_address(&barrier)),
                "r"(arrivals)
                : "memory");
@@ -37,19 +37,19 @@ KILN_DEVICE bool elect_one() {
 }
 
 /// After the barriers of a block are initialised, before a copy or another block uses them.
-KILN_DEVICE void publish_barriers() {
+KILN_DEVICE void fence_mbarrier_init() {
   asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
 }
 
 /// Arrives, and announces `bytes` that copies bring.
-KILN_DEVICE void arrive_expecting(Barrier& barrier, int bytes) {
+KILN_DEVICE void mbarrier_arrive_expect_tx(Barrier& barrier, int bytes) {
   asm volatile(
       "mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(shared_address(&barrier)),
       "r"(bytes)
       : "memory");
 }
 
-KILN_DEVICE void arrive(Barrier& barrier) {
+KILN_DEVICE void mbarrier_arrive(Barrier& barrier) {
   asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(shared_address(&barrier))
                : "memory");
 }
@@ -57,7 +57,7 @@ KILN_DEVICE void arrive(Barrier& barrier) {
 /// Arrives at the barrier that block `rank` of the cluster has in this one's place. It publishes
 /// nothing that this thread wrote: that would take a fence that all of its block's accesses wait
 /// for.
-KILN_DEVICE void arrive_at_block(Barrier& barrier, int rank) {
+KILN_DEVICE void mbarrier_arrive_remote(Barrier& barrier, int rank) {
   asm volatile(
       "{\n.reg .b32 theirs;\n"
       "mapa.shared::cluster.u32 theirs, %0, %1;\n"
@@ -67,7 +67,7 @@ KILN_DEVICE void arrive_at_block(Barrier& barrier, int rank) {
 }
 
 /// Waits for the end of the phase of that parity.
-KILN_DEVICE void wait_for(Barrier& barrier, int parity) {
+KILN_DEVICE void mbarrier_wait(Barrier& barrier, int parity) {
   asm volatile(
       "{\n.reg .pred done;\n"
       "again:\n"

@@ -10,50 +10,50 @@
 
 namespace kiln {
 
-/// The two halves of sync_cluster(): what is between them need not wait for the others.
-KILN_DEVICE void arrive_at_cluster() {
+/// The two halves of cluster_sync(): what is between them need not wait for the others.
+KILN_DEVICE void cluster_arrive() {
   asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
 }
-KILN_DEVICE void wait_for_cluster() {
+KILN_DEVICE void cluster_wait() {
   asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
 }
 
 /// Waits for all threads of all blocks of the cluster; what they wrote before is visible after.
-KILN_DEVICE void sync_cluster() {
-  arrive_at_cluster();
-  wait_for_cluster();
+KILN_DEVICE void cluster_sync() {
+  cluster_arrive();
+  cluster_wait();
 }
 
 /// The halves of a meeting of all threads of the block, or of the cluster of kBlocks blocks: what
 /// is between them need not wait for other blocks.
 template <int kBlocks>
-KILN_DEVICE void begin_to_meet() {
-  if constexpr (kBlocks > 1) arrive_at_cluster();
+KILN_DEVICE void arrive_at_block_or_cluster() {
+  if constexpr (kBlocks > 1) cluster_arrive();
 }
 template <int kBlocks>
-KILN_DEVICE void end_meeting() {
+KILN_DEVICE void wait_for_block_or_cluster() {
   if constexpr (kBlocks == 1) {
     __syncthreads();
   } else {
-    wait_for_cluster();
+    cluster_wait();
   }
 }
 
 /// The first kThreads threads of the block, whole warps, while others do something else.
 template <int kThreads>
-KILN_DEVICE void meet_some() {
+KILN_DEVICE void named_barrier_sync() {
   asm volatile("bar.sync 1, %0;" ::"n"(kThreads) : "memory");
 }
 
 /// The block's number in its cluster.
-KILN_DEVICE int block_rank_in_cluster() {
+KILN_DEVICE int cluster_block_rank() {
   int rank;
   asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
   return rank;
 }
 
 /// The 16 bytes that block `rank` of the cluster has where this one has `mine`, in shared memory.
-KILN_DEVICE uint4 load_from_block(const void* mine, int rank) {
+KILN_DEVICE uint4 load_from_cluster_block(const void* mine, int rank) {
   unsigned theirs;
   asm("mapa.shared::cluster.u32 %0, %1, %2;"
       : "=r"(theirs)

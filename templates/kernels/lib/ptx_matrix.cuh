@@ -30,7 +30,7 @@ namespace kiln {
 /// Four 8 x 8 matrices of 16-bit elements: lane l gives the address of row l % 8 of matrix l / 8,
 /// which is a multiple of 16 bytes. With kTransposed a lane gets columns instead of rows.
 template <bool kTransposed>
-KILN_DEVICE void load_matrices(unsigned (&to)[4], const void* row) {
+KILN_DEVICE void ldmatrix(unsigned (&to)[4], const void* row) {
   const unsigned from = static_cast<unsigned>(__cvta_generic_to_shared(row));
   if constexpr (kTransposed) {
     asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
@@ -50,8 +50,8 @@ KILN_DEVICE void load_matrices(unsigned (&to)[4], const void* row) {
 #endif
 
 /// Stores four matrices of 8 rows of 16 bytes, of which lane 8 i + j has the address of row j of
-/// matrix i; each lane gives as many bytes of them as load_matrices() brings it. From sm_90 on.
-KILN_DEVICE void store_matrices(void* row, const unsigned (&from)[4]) {
+/// matrix i; each lane gives as many bytes of them as ldmatrix() brings it. From sm_90 on.
+KILN_DEVICE void stmatrix(void* row, const unsigned (&from)[4]) {
   asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(
                    static_cast<unsigned>(__cvta_generic_to_shared(row))),
                "r"(from[0]), "r"(from[1]), "r"(from[2]), "r"(from[3])

@@ -19,13 +19,13 @@ struct BoxPlace {
   int y;
 };
 
-KILN_DEVICE void prefetch_maps(const TensorMap& a, const TensorMap& b) {
+KILN_DEVICE void tma_prefetch_descriptors(const TensorMap& a, const TensorMap& b) {
   asm volatile("prefetch.tensormap [%0];\nprefetch.tensormap [%1];" ::"l"(&a), "l"(&b) : "memory");
 }
 
 /// Asks L2 for the map's box. No thread gets to see what it reads, so it may be of memory that
 /// another launch still writes.
-KILN_DEVICE void ask_for_box(const TensorMap& map, BoxPlace at) {
+KILN_DEVICE void tma_prefetch_2d(const TensorMap& map, BoxPlace at) {
   asm volatile("cp.async.bulk.prefetch.tensor.2d.L2.global.tile [%0, {%1, %2}];" ::"l"(&map),
                "r"(at.x), "r"(at.y)
                : "memory");
@@ -37,7 +37,7 @@ constexpr unsigned long long kFirstToLeave = 0x12F0000000000000ULL;
 /// Starts a copy of the map's box to shared memory; its bytes count at the barrier. kLeavesFirst:
 /// its lines leave L2 before others.
 template <bool kLeavesFirst = false>
-KILN_DEVICE void load_box(void* to, const TensorMap& map, BoxPlace from, Barrier& barrier) {
+KILN_DEVICE void tma_load_2d(void* to, const TensorMap& map, BoxPlace from, Barrier& barrier) {
   if constexpr (!kLeavesFirst) {
     asm volatile(
         "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes "
@@ -56,8 +56,8 @@ KILN_DEVICE void load_box(void* to, const TensorMap& map, BoxPlace from, Barrier
 /// The same to all blocks of the cluster whose bits are set in `blocks`, at the same place in each,
 /// where it counts at the barrier in the same place.
 template <bool kLeavesFirst = false>
-KILN_DEVICE void load_box_to(unsigned short blocks, void* to, const TensorMap& map, BoxPlace at,
-                             Barrier& barrier) {
+KILN_DEVICE void tma_load_2d_multicast(unsigned short blocks, void* to, const TensorMap& map,
+                                       BoxPlace at, Barrier& barrier) {
   if constexpr (!kLeavesFirst) {
     asm volatile(
         "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
@@ -76,8 +76,8 @@ KILN_DEVICE void load_box_to(unsigned short blocks, void* to, const TensorMap& m
 }
 
 /// Starts a copy of a box in shared memory to the tensor. Before, the threads that wrote it there
-/// published it with publish_to_copies() and met.
-KILN_DEVICE void store_box(const TensorMap& map, BoxPlace to, const void* from) {
+/// published it with fence_proxy_async() and met.
+KILN_DEVICE void tma_store_2d(const TensorMap& map, BoxPlace to, const void* from) {
   asm volatile(
       "cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%0, {%1, %2}], [%3];" ::"l"(
           &map),
@@ -85,18 +85,18 @@ KILN_DEVICE void store_box(const TensorMap& map, BoxPlace to, const void* from) 
       : "memory");
 }
 /// Closes the group of this thread's stores since the last call; it may be empty.
-KILN_DEVICE void close_store_group() {
+KILN_DEVICE void tma_store_commit() {
   asm volatile("cp.async.bulk.commit_group;" ::: "memory");
 }
 
 /// What this thread wrote to shared memory is there for copies.
-KILN_DEVICE void publish_to_copies() {
+KILN_DEVICE void fence_proxy_async() {
   asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
 }
 
 /// Waits until at most kPending of this thread's newest groups of stores still read shared memory.
 template <int kPending>
-KILN_DEVICE void wait_until_read() {
+KILN_DEVICE void tma_store_wait_read() {
   asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(kPending) : "memory");
 }
 

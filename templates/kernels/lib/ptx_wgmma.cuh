@@ -84,11 +84,11 @@ KILN_DEVICE void pin(unsigned& sum) {
 /// Registers of each thread of the warpgroup from here on: more of them wait until others gave some
 /// back. All its threads call it.
 template <int kCount>
-KILN_DEVICE void take_registers() {
+KILN_DEVICE void setmaxnreg_inc() {
   asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(kCount));
 }
 template <int kCount>
-KILN_DEVICE void give_registers() {
+KILN_DEVICE void setmaxnreg_dec() {
   asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(kCount));
 }
 

@@ -24,6 +24,28 @@
 #include "lib/chunk_load.cuh"
 #include "lib/split_k.cuh"
 
+/// Templates that use this define `packs_k_major`: whether their MMA takes an operand of these
+/// types only K-major.
+struct RepackConfig {   //@ config
+  int repack;           //@ tune 0* 1 2 3   // first into aligned rows: 1 A, 2 B, 3 both
+  int repack_a;         //@ let repack % 2
+  int repack_b;         //@ let repack / 2
+  int given_k_major_a;  //@ let trans_a == 0
+  int given_k_major_b;  //@ let trans_b == 1
+  int k_major_a;        //@ let given_k_major_a == 1 || repack_a == 1 && packs_k_major == 1
+  int k_major_b;        //@ let given_k_major_b == 1 || repack_b == 1 && packs_k_major == 1
+  int given_a;          //@ let max(1, min(16, align_a) / a_bytes)   // elements of one load
+  int given_b;          //@ let max(1, min(16, align_b) / b_bytes)
+};
+// In the workspace: chunks of 16 bytes in rows of whole lines, behind the parts of split-K.
+//@ let packed_ld_a = repack_a * round_up(k_major_a == 1 ? k : m, 128 / a_bytes)
+//@ let packed_ld_b = repack_b * round_up(k_major_b == 1 ? k : n, 128 / b_bytes)
+//@ let chunks_a = (k_major_a == 1 ? m : k) * packed_ld_a * a_bytes / 16
+//@ let chunks_b = (k_major_b == 1 ? n : k) * packed_ld_b * b_bytes / 16
+//@ let packed_a_at = repack_a == 1 ? parts_bytes : -1   // bytes
+//@ let packed_b_at = repack_b == 1 ? parts_bytes + 16 * chunks_a : -1
+//@ let repack_blocks = ceil_div(chunks_a, 1024) + ceil_div(chunks_b, 1024)
+
 namespace kiln {
 
 /// An operand, op(X) having `across` rows (of A; columns of B) and depth k.
@@ -33,15 +55,15 @@ struct Operand {
   long long ld;
   int across;
   int depth;
-  bool along;  ///< whether its rows in memory run along k
-  bool turns;  ///< whether they do so in the workspace, in any case
+  bool k_major;        ///< as given
+  bool packs_k_major;  ///< in the workspace, in any case
 
   KILN_HD static constexpr int vec() { return 16 / static_cast<int>(sizeof(T)); }
   /// In the workspace.
-  KILN_DEVICE bool packed_along() const { return along || turns; }
-  KILN_DEVICE int packed_rows() const { return packed_along() ? across : depth; }
+  KILN_DEVICE bool packed_k_major() const { return k_major || packs_k_major; }
+  KILN_DEVICE int packed_rows() const { return packed_k_major() ? across : depth; }
   KILN_DEVICE int chunks_of_row() const {
-    return ceil_div(packed_along() ? depth : across, 8 * vec()) * 8;
+    return ceil_div(packed_k_major() ? depth : across, 8 * vec()) * 8;
   }
   KILN_DEVICE long long packed_ld() const { return chunks_of_row() * (vec() * 1LL); }
   KILN_DEVICE long long packed_elements() const { return packed_rows() * packed_ld(); }
@@ -53,20 +75,38 @@ struct Operand {
 struct RepackPlan {
   bool a;  ///< which operands are repacked
   bool b;
-  bool along_a;  ///< whether their rows run along k as given
-  bool along_b;
+  bool k_major_a;  ///< as given
+  bool k_major_b;
   int aligned_a;  ///< elements that their rows are aligned to as given
   int aligned_b;
-  bool turns;  ///< whether all rows run along k in the workspace
+  bool packs_k_major;  ///< whether both are K-major in the workspace
 };
+
+/// Of a configuration with RepackConfig as a base.
+template <auto kConfig>
+KILN_HD constexpr RepackPlan repack_plan() {
+  return {kConfig.repack_a != 0,        kConfig.repack_b != 0, kConfig.given_k_major_a != 0,
+          kConfig.given_k_major_b != 0, kConfig.given_a,       kConfig.given_b,
+          kConfig.packs_k_major != 0};
+}
 
 template <RepackPlan kPlan, class T>
 KILN_DEVICE Operand<T> given_a(const GemmArgs& args) {
-  return {static_cast<const T*>(args.a), args.lda, args.m, args.k, kPlan.along_a, kPlan.turns};
+  return {static_cast<const T*>(args.a),
+          args.lda,
+          args.m,
+          args.k,
+          kPlan.k_major_a,
+          kPlan.packs_k_major};
 }
 template <RepackPlan kPlan, class T>
 KILN_DEVICE Operand<T> given_b(const GemmArgs& args) {
-  return {static_cast<const T*>(args.b), args.ldb, args.n, args.k, kPlan.along_b, kPlan.turns};
+  return {static_cast<const T*>(args.b),
+          args.ldb,
+          args.n,
+          args.k,
+          kPlan.k_major_b,
+          kPlan.packs_k_major};
 }
 
 /// Where repacked operands begin: after so many parts.
@@ -104,7 +144,7 @@ KILN_DEVICE void repack_rows(const Operand<T>& operand, T* to, unsigned block) {
   constexpr int kVec = Operand<T>::vec();
   using Load = ChunkLoad<T, kVec, kAligned>;
   const auto per_row = static_cast<unsigned>(operand.chunks_of_row());
-  const int cols = operand.along ? operand.depth : operand.across;
+  const int cols = operand.k_major ? operand.depth : operand.across;
   const unsigned first = block * (kThreads * kRepackChunks) + threadIdx.x;
   typename Load::Loaded loaded[kRepackChunks];
   bool odd[kRepackChunks];
@@ -203,14 +243,14 @@ KILN_DEVICE void repack_operands(const GemmArgs& args, int parts) {
     const auto a = given_a<kPlan, A>(args);
     const unsigned blocks = repack_blocks<kThreads>(a.packed_chunks());
     if (block < blocks) {
-      repack<kThreads, kPlan.turns && !kPlan.along_a, kPlan.aligned_a>(a, to, block);
+      repack<kThreads, kPlan.packs_k_major && !kPlan.k_major_a, kPlan.aligned_a>(a, to, block);
       return;
     }
     block -= blocks;
     to += a.packed_elements();
   }
   if constexpr (kPlan.b) {
-    repack<kThreads, kPlan.turns && !kPlan.along_b, kPlan.aligned_b>(
+    repack<kThreads, kPlan.packs_k_major && !kPlan.k_major_b, kPlan.aligned_b>(
         given_b<kPlan, B>(args), reinterpret_cast<B*>(to), block);
   }
 }

@@ -80,14 +80,14 @@ struct SwizzledLayout {
 template <class Layout>
 struct OperandLayout {
   Layout layout;
-  bool depth_contiguous;
+  bool k_major;
   int first;
   KILN_HD constexpr int offset(int across, int depth) const {
-    return depth_contiguous ? layout.offset(across, depth) : layout.offset(depth, across);
+    return k_major ? layout.offset(across, depth) : layout.offset(depth, across);
   }
   template <class T>
   KILN_DEVICE T* at(T* tile, int across, int depth) const {
-    return depth_contiguous ? layout.at(tile, across, depth) : layout.at(tile, depth, across);
+    return k_major ? layout.at(tile, across, depth) : layout.at(tile, depth, across);
   }
 };
 

@@ -19,6 +19,17 @@
 #include "common/overlap.cuh"
 #include "lib/output.cuh"
 
+struct SplitKConfig {  //@ config
+  int vec_part;        //@ let 16 / acc_bytes       // elements of one access to the workspace
+  int vec_sum;         //@ let min(vec_part, vec_d)   // likewise in the second launch
+};
+struct SplitKLaunch {  //@ at launch
+  int splits;          //@ tune 1* 2 3 4 6 8 12 16 24 32 48 64   // parts of k
+};
+// Templates that use this define `parts`: how many are in the workspace, 0 if k is not split.
+//@ let parts_bytes = parts * m * round_up(n, vec_part) * acc_bytes
+//@ let sum_blocks = ceil_div(m * ceil_div(n, vec_sum), parts > 4 ? 32 : 128)   // of 128 threads
+
 namespace kiln {
 
 /// Elements of a row of a part, so that every row starts on 16 bytes.

@@ -30,8 +30,8 @@ template <UnitShape kShape, class Acc>
 KILN_DEVICE GemmArgs matrix_of_pieces(GemmArgs args, int chunks) {
   args.d = static_cast<unsigned char*>(args.workspace) + 16LL * chunks;
   args.m = 1 << 30;  // more than there are
-  args.n = kShape.tile_cols;
-  args.ldd = kShape.tile_cols;
+  args.n = kShape.tile_n;
+  args.ldd = kShape.tile_n;
   return args;
 }
 
@@ -39,7 +39,7 @@ KILN_DEVICE GemmArgs matrix_of_pieces(GemmArgs args, int chunks) {
 template <UnitShape kShape, class Acc, class Launch>
 KILN_DEVICE GemmArgs matrix_of_unit(const GemmArgs& args, const Unit& unit, const Launch& launch) {
   if constexpr (kShape.stream > 0) {
-    return matrix_of_pieces<kShape, Acc>(args, launch.chunks_a + launch.chunks_b);
+    return matrix_of_pieces<kShape, Acc>(args, launch.packed_chunks);
   }
   return matrix_of_part<Acc>(args, unit.part);
 }
@@ -47,24 +47,24 @@ KILN_DEVICE GemmArgs matrix_of_unit(const GemmArgs& args, const Unit& unit, cons
 /// The launch that adds up pieces, in blocks of kSumThreads, of which each tile of each block of a
 /// cluster that is cut has
 ///
-///     ceil_div(tile_rows * tile_cols, kVecD * kSumThreads)
+///     ceil_div(tile_m * tile_n, kVecD * kSumThreads)
 ///
 /// A thread takes kVecD neighbours of a row.
 template <UnitShape kShape, int kVecC, int kVecD, bool kReadsC, class CIn, class D, class Acc,
           class Launch>
 KILN_DEVICE void sum_pieces(const GemmArgs& args, const Launch& launch) {
   using Vector = ElementVector<Acc, kVecD>;
-  constexpr int kPlaces = kShape.cluster_rows * kShape.cluster_cols;
+  constexpr int kPlaces = kShape.cluster_m * kShape.cluster_n;
   constexpr int kPieceC = kVecC < kVecD ? kVecC : kVecD;
-  constexpr int kVectors = kShape.tile_rows * kShape.tile_cols / kVecD;
+  constexpr int kVectors = kShape.tile_m * kShape.tile_n / kVecD;
   constexpr int kBlocks = (kVectors + kSumThreads - 1) / kSumThreads;
   wait_for_previous_launch();
   const auto block = static_cast<int>(blockIdx.x);
   const int vector = block % kBlocks * kSumThreads + static_cast<int>(threadIdx.x);
   const int rank = block / kBlocks % kPlaces;
   const int tile = block / kBlocks / kPlaces;
-  const int row = vector / (kShape.tile_cols / kVecD);
-  const int col = vector % (kShape.tile_cols / kVecD) * kVecD;
+  const int row = vector / (kShape.tile_n / kVecD);
+  const int col = vector % (kShape.tile_n / kVecD) * kVecD;
   const Shares shares = shares_of<kShape>(launch);
   const TileCorner corner =
       tile_at<kShape>(static_cast<unsigned>(shares.whole + tile), rank, launch);
@@ -73,7 +73,7 @@ KILN_DEVICE void sum_pieces(const GemmArgs& args, const Launch& launch) {
   const int first = shares.with(begin);
   const int last = shares.with(begin + shares.steps - 1);
   if (first == last) return;  // a cluster stored it whole
-  const GemmArgs pieces = matrix_of_pieces<kShape, Acc>(args, launch.chunks_a + launch.chunks_b);
+  const GemmArgs pieces = matrix_of_pieces<kShape, Acc>(args, launch.packed_chunks);
   const Acc* const from = static_cast<const Acc*>(pieces.d) + col;
   const bool begins_first = shares.first(first) == begin;
   Vector sum = {};
@@ -81,7 +81,7 @@ KILN_DEVICE void sum_pieces(const GemmArgs& args, const Launch& launch) {
   for (int share = first; share <= last; ++share) {
     const bool is_first = share > first || begins_first;
     const long long at = row + piece_row<kShape>(shares, share, is_first, rank);
-    const Vector next = *reinterpret_cast<const Vector*>(from + at * kShape.tile_cols);
+    const Vector next = *reinterpret_cast<const Vector*>(from + at * kShape.tile_n);
 #pragma unroll
     for (int i = 0; i < kVecD; ++i) sum.element[i] += next.element[i];
   }

@@ -9,7 +9,7 @@
 ///                  wait(empty)          copies count at `full`
 ///     producer   ------------> fill ------------------------->  consumers wait(full)
 ///         ^                                                         |  multiply
-///         +---------------------  arrive(empty)  <------------------+
+///         +---------------------  mbarrier_arrive(empty)  <------------------+
 ///
 /// All of them walk the stages in the same order. A place in the ring knows its stage and the
 /// parity of the phase that the barriers are in, which changes each time round:
@@ -61,19 +61,19 @@ struct RingBarriers {
   /// By one thread, before all blocks of the cluster meet.
   KILN_DEVICE void init() {
     for (int i = 0; i < kStages; ++i) {
-      init_barrier(full[i], 1);
-      init_barrier(empty[i], kConsumers * kBlocks);
+      mbarrier_init(full[i], 1);
+      mbarrier_init(empty[i], kConsumers * kBlocks);
     }
-    for (int i = 0; i < kTurns; ++i) init_barrier(turn[i], 4);
-    publish_barriers();
+    for (int i = 0; i < kTurns; ++i) mbarrier_init(turn[i], 4);
+    fence_mbarrier_init();
   }
 
   /// The producer's: until all consumers left the stage, then announces what copies will bring.
   KILN_DEVICE void begin_fill(RingPlace at, int bytes) {
     wait_until_empty(at);
-    arrive_expecting(full[at.stage], bytes);
+    mbarrier_arrive_expect_tx(full[at.stage], bytes);
   }
-  KILN_DEVICE void wait_until_empty(RingPlace at) { wait_for(empty[at.stage], at.parity ^ 1); }
+  KILN_DEVICE void wait_until_empty(RingPlace at) { mbarrier_wait(empty[at.stage], at.parity ^ 1); }
   /// The producer's, from the place behind its last fill: until all blocks have arrived at this
   /// one's barriers for the last time, so that it may exit.
   KILN_DEVICE void drain(RingPlace at) {
@@ -87,22 +87,22 @@ struct RingBarriers {
 
   /// Warpgroup `taker` waits for its turn number `count`, from 0; the first of the first is free.
   KILN_DEVICE void wait_for_turn(int taker, int count) {
-    wait_for(turn[taker], (count & 1) ^ (taker == 0 ? 1 : 0));
+    mbarrier_wait(turn[taker], (count & 1) ^ (taker == 0 ? 1 : 0));
   }
   /// A warp of it started its last product; `lane` of the warp.
   KILN_DEVICE void pass_turn(int taker, int lane) {
     __syncwarp();
-    if (lane == 0) arrive(turn[taker + 1 == kTurns ? 0 : taker + 1]);
+    if (lane == 0) mbarrier_arrive(turn[taker + 1 == kTurns ? 0 : taker + 1]);
   }
 
   /// A consumer's.
-  KILN_DEVICE void wait_until_full(RingPlace at) { wait_for(full[at.stage], at.parity); }
+  KILN_DEVICE void wait_until_full(RingPlace at) { mbarrier_wait(full[at.stage], at.parity); }
   /// Its warpgroup's last use of the stage is over; `thread` of the warpgroup.
   KILN_DEVICE void release(RingPlace at, int thread) {
     if constexpr (kBlocks == 1) {
-      if (thread == 0) arrive(empty[at.stage]);
+      if (thread == 0) mbarrier_arrive(empty[at.stage]);
     } else {
-      if (thread < kBlocks) arrive_at_block(empty[at.stage], thread);
+      if (thread < kBlocks) mbarrier_arrive_remote(empty[at.stage], thread);
     }
   }
 };

@@ -78,8 +78,8 @@ class TileChunks {
   KILN_DEVICE static constexpr int step() { return grid().rows_per_pass * kLayout.layout.stride; }
 
   KILN_DEVICE explicit TileChunks(const Panel<T>& panel)
-      : TileChunks(panel.origin, panel.ld, kTile.depth_contiguous ? panel.across() : panel.depth,
-                   kTile.depth_contiguous ? panel.depth : panel.across()) {}
+      : TileChunks(panel.origin, panel.ld, kTile.k_major ? panel.across() : panel.depth,
+                   kTile.k_major ? panel.depth : panel.across()) {}
 
   /// Whether the thread has a chunk in that pass.
   KILN_DEVICE bool in_tile(int pass) const {
@@ -102,7 +102,7 @@ class TileChunks {
   KILN_DEVICE void advance() {
     constexpr int kRows = kTile.rows();
     constexpr int kCols = kTile.cols();
-    if constexpr (kTile.depth_contiguous) {
+    if constexpr (kTile.k_major) {
       source_ += kCols;
       cols_ -= kCols;
     } else {
@@ -114,7 +114,7 @@ class TileChunks {
   KILN_DEVICE void retreat() {
     constexpr int kRows = kTile.rows();
     constexpr int kCols = kTile.cols();
-    if constexpr (kTile.depth_contiguous) {
+    if constexpr (kTile.k_major) {
       source_ -= kCols;
       cols_ += kCols;
     } else {

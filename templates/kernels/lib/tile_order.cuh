@@ -17,6 +17,14 @@
 
 #include "common/annotations.cuh"
 
+/// Reciprocals for TileGrid below. Templates that use this define `row_tiles` and `col_tiles`, the
+/// tiles of D, and the tunable `group_m`.
+struct TileOrderLaunch {  //@ at launch
+  int inverse_group;      //@ let 2147483647 / max(1, min(group_m, row_tiles) * col_tiles)
+  int inverse_rows;       //@ let 2147483647 / max(1, min(group_m, row_tiles))
+  int inverse_last;       //@ let 2147483647 / max(1, (row_tiles - 1) % group_m + 1)
+};
+
 namespace kiln {
 
 struct TilePlace {

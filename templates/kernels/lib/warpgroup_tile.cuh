@@ -25,18 +25,18 @@ namespace kiln {
 
 /// An operand's tile in a stage.
 struct StageOperand {
-  bool along_k;  ///< whether its rows run along k
+  bool k_major;  ///< whether its rows run along k
   int span;      ///< bytes of the swizzle
   int across;    ///< rows of D (or columns) of the whole tile
   int depth;     ///< of k, in elements
   int bytes;     ///< of an element
 
   /// Descriptor's layout.
-  KILN_HD constexpr SwizzledRows rows() const { return {span, along_k ? 16 : depth * span}; }
+  KILN_HD constexpr SwizzledRows rows() const { return {span, k_major ? 16 : depth * span}; }
   /// Bytes from the tile's start to what begins at row `at` (a multiple of 64), and `step` elements
   /// deeper.
   KILN_HD constexpr int offset(int at, int step) const {
-    return along_k ? at * span + step * bytes : at * bytes / span * depth * span + step * span;
+    return k_major ? at * span + step * bytes : at * bytes / span * depth * span + step * span;
   }
 };
 
@@ -79,8 +79,8 @@ class WarpgroupTile {
     for (int i = 0; i < kTile.blocks; ++i) {
 #pragma unroll
       for (int step = 0; step < kSteps; ++step) {
-        WgmmaOf<registers()>::template multiply<Types::kKind, kRows.along_k ? 0 : 1,
-                                                kCols.along_k ? 0 : 1>(
+        WgmmaOf<registers()>::template multiply<Types::kKind, kRows.k_major ? 0 : 1,
+                                                kCols.k_major ? 0 : 1>(
             sums_[i], rows + kRows.offset(64 * i, step * Types::kDepth) / 16,
             cols + kCols.offset(0, step * Types::kDepth) / 16, step > 0 ? 1 : adds);
       }

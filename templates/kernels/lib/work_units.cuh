@@ -30,11 +30,11 @@
 namespace kiln {
 
 struct UnitShape {
-  int tile_rows;
-  int tile_cols;
-  int depth;         ///< of a stage
-  int cluster_rows;  ///< blocks of a cluster
-  int cluster_cols;
+  int tile_m;
+  int tile_n;
+  int depth;      ///< of a stage
+  int cluster_m;  ///< blocks of a cluster
+  int cluster_n;
   int cluster_parts;  ///< blocks that share a tile along k
   int stream;         ///< turns at the end whose tiles are cut into shares
 
@@ -45,8 +45,8 @@ struct UnitShape {
 /// Of a configuration with tunables of these names.
 template <auto kConfig>
 KILN_HD constexpr UnitShape unit_shape() {
-  return {kConfig.tile_rows,    kConfig.tile_cols,     kConfig.depth, kConfig.cluster_rows,
-          kConfig.cluster_cols, kConfig.cluster_parts, kConfig.stream};
+  return {kConfig.tile_m,    kConfig.tile_n,        kConfig.tile_k, kConfig.cluster_m,
+          kConfig.cluster_n, kConfig.cluster_parts, kConfig.stream};
 }
 
 /// What a block does in one turn.
@@ -77,13 +77,12 @@ struct TileCorner {
 /// them, group_m, k_each, and the units and clusters of the launch.
 template <UnitShape kShape, class Launch>
 KILN_DEVICE TileCorner tile_at(unsigned tile, int rank, const Launch& launch) {
-  constexpr int kPlaces = kShape.cluster_rows * kShape.cluster_cols;
+  constexpr int kPlaces = kShape.cluster_m * kShape.cluster_n;
   const TilePlace place =
       grouped_tile(tile, TileGrid{launch.row_tiles, launch.col_tiles, launch.group_m,
                                   launch.inverse_group, launch.inverse_rows, launch.inverse_last});
-  return {
-      (place.row * kShape.cluster_rows + rank % kShape.cluster_rows) * kShape.tile_rows,
-      (place.col * kShape.cluster_cols + rank % kPlaces / kShape.cluster_rows) * kShape.tile_cols};
+  return {(place.row * kShape.cluster_m + rank % kShape.cluster_m) * kShape.tile_m,
+          (place.col * kShape.cluster_n + rank % kPlaces / kShape.cluster_m) * kShape.tile_n};
 }
 
 /// How the stages of the tiles that are cut are shared out, one share to each of the first
@@ -118,7 +117,7 @@ KILN_DEVICE Shares shares_of(const Launch& launch) {
 template <UnitShape kShape>
 KILN_DEVICE int piece_row(const Shares& shares, int share, bool is_first, int rank) {
   const int piece = is_first ? share : shares.clusters + share;
-  return (piece * kShape.cluster_rows * kShape.cluster_cols + rank) * kShape.tile_rows;
+  return (piece * kShape.cluster_m * kShape.cluster_n + rank) * kShape.tile_m;
 }
 
 /// Piece `nth` of the share of a cluster. Behind its last come some without stages.
@@ -155,7 +154,7 @@ KILN_DEVICE Unit unit_at(unsigned unit, int rank, int k, const Launch& launch) {
   const auto [row, col] =
       tile_at<kShape>(unit - static_cast<unsigned>(part * launch.tiles), rank, launch);
   constexpr int kParts = kShape.cluster_parts;
-  const int own = rank / (kShape.cluster_rows * kShape.cluster_cols);
+  const int own = rank / (kShape.cluster_m * kShape.cluster_n);
   const long long each = static_cast<long long>(launch.k_each) * kParts;
   const long long left = k - part * each;
   const long long depth = left < 0 ? 0 : left < each ? left : each;

@@ -160,39 +160,39 @@ const char* name_of(DType type) {
   }
 }
 
-AtomCase mma_case(DType a, DType b, DType acc, bool along_a = true, bool along_b = true,
+AtomCase mma_case(DType a, DType b, DType acc, bool k_major_a = true, bool k_major_b = true,
                   int bytes = 32) {
   return {fmt::format("kiln::mma<{}, {}, {}, {}, {}, {}", name_of(a), name_of(b), name_of(acc),
-                      along_a, along_b, bytes),
+                      k_major_a, k_major_b, bytes),
           a, b, acc};
 }
 
-AtomCase wmma_case(DType type, DType acc, int m, int n, bool along_a, bool along_b) {
+AtomCase wmma_case(DType type, DType acc, int m, int n, bool k_major_a, bool k_major_b) {
   // 8-bit elements across k come one by one.
   return {fmt::format("kiln::wmma<{}, {}, {}, {}, {}, {}", name_of(type), name_of(acc), m, n,
-                      along_a, along_b),
+                      k_major_a, k_major_b),
           type,
           type,
           acc,
           m,
           n,
           64,
-          size_bytes(type) > 1 || (along_a && along_b)};
+          size_bytes(type) > 1 || (k_major_a && k_major_b)};
 }
 
 std::vector<AtomCase> mma_cases() {
   std::vector<AtomCase> all;
-  for (const bool along_a : {true, false}) {
-    for (const bool along_b : {true, false}) {
-      all.push_back(mma_case(DType::f16, DType::f16, DType::f32, along_a, along_b));
-      all.push_back(mma_case(DType::f16, DType::f16, DType::f16, along_a, along_b));
-      all.push_back(mma_case(DType::tf32, DType::tf32, DType::f32, along_a, along_b));
+  for (const bool k_major_a : {true, false}) {
+    for (const bool k_major_b : {true, false}) {
+      all.push_back(mma_case(DType::f16, DType::f16, DType::f32, k_major_a, k_major_b));
+      all.push_back(mma_case(DType::f16, DType::f16, DType::f16, k_major_a, k_major_b));
+      all.push_back(mma_case(DType::tf32, DType::tf32, DType::f32, k_major_a, k_major_b));
       for (const int bytes : {32, 64}) {
-        all.push_back(mma_case(DType::f64, DType::f64, DType::f64, along_a, along_b, bytes));
+        all.push_back(mma_case(DType::f64, DType::f64, DType::f64, k_major_a, k_major_b, bytes));
       }
       for (const int bytes : {64, 128}) {
-        all.push_back({fmt::format("kiln::boxed<{}, {}, {}", along_a, along_b, bytes), DType::f64,
-                       DType::f64, DType::f64, 16, 16, 256});
+        all.push_back({fmt::format("kiln::boxed<{}, {}, {}", k_major_a, k_major_b, bytes),
+                       DType::f64, DType::f64, DType::f64, 16, 16, 256});
       }
     }
   }
@@ -205,16 +205,16 @@ std::vector<AtomCase> mma_cases() {
 
 std::vector<AtomCase> wmma_cases() {
   std::vector<AtomCase> all;
-  for (const bool along_a : {true, false}) {
-    for (const bool along_b : {true, false}) {
-      all.push_back(wmma_case(DType::tf32, DType::f32, 16, 16, along_a, along_b));
-      all.push_back(wmma_case(DType::f64, DType::f64, 8, 8, along_a, along_b));
+  for (const bool k_major_a : {true, false}) {
+    for (const bool k_major_b : {true, false}) {
+      all.push_back(wmma_case(DType::tf32, DType::f32, 16, 16, k_major_a, k_major_b));
+      all.push_back(wmma_case(DType::f64, DType::f64, 8, 8, k_major_a, k_major_b));
       for (const DType type : {DType::bf16, DType::s8}) {
         const DType acc = type == DType::s8 ? DType::s32 : DType::f32;
-        all.push_back(wmma_case(type, acc, 16, 16, along_a, along_b));
+        all.push_back(wmma_case(type, acc, 16, 16, k_major_a, k_major_b));
         // Fragments start on 16 bytes at least.
-        if (along_b) all.push_back(wmma_case(type, acc, 32, 8, along_a, along_b));
-        if (along_a) all.push_back(wmma_case(type, acc, 8, 32, along_a, along_b));
+        if (k_major_b) all.push_back(wmma_case(type, acc, 32, 8, k_major_a, k_major_b));
+        if (k_major_a) all.push_back(wmma_case(type, acc, 8, 32, k_major_a, k_major_b));
       }
     }
   }

@@ -66,7 +66,7 @@ __global__ void dump(const GemmArgs args) {
   constexpr auto kPlace = kLayout;
   constexpr int kAcross = kTile.across;
   constexpr int kDepth = kTile.depth;
-  constexpr bool kTransposed = !kTile.depth_contiguous;
+  constexpr bool kTransposed = !kTile.k_major;
   Copy copy(panel_of_a<kTransposed, T>(args, static_cast<int>(blockIdx.x) * kAcross));
   float* to = static_cast<float*>(args.d) +
               static_cast<int>(blockIdx.x) * ceil_div(args.k, kDepth) * kAcross * kDepth;
@@ -88,7 +88,7 @@ struct CopyCase {
   DType type;
   int across;
   int depth;
-  bool depth_contiguous;
+  bool k_major;
   std::string layout;  ///< an initializer: "PaddedLayout{40}"
   int vec = 1;
   bool shared_across = false;  ///< rows of the shared tile run across k, whatever memory does
@@ -127,9 +127,9 @@ class CopyBlocks : public BlockTest {
                                  : one.type == DType::f64        ? "double"
                                                                  : "float";
       text += fmt::format("constexpr TileShape kTile{}{{{}, {}, {}}};\n", i, one.across, one.depth,
-                          one.depth_contiguous);
+                          one.k_major);
       text += fmt::format("constexpr OperandLayout kLayout{}{{{}, {}, 0}};\n", i, one.layout,
-                          one.depth_contiguous && !one.shared_across);
+                          one.k_major && !one.shared_across);
       text += fmt::format("using Copy{} = {};\n", i, copy_type(one, type, stored, i));
       kernels.push_back(
           fmt::format("kiln::dump<kiln::Copy{0}, {1}, {2}, kiln::kTile{0}, kiln::kLayout{0}>", i,
@@ -172,7 +172,7 @@ class CopyBlocks : public BlockTest {
   void check(std::size_t kernel, const CopyCase& one, int rows, int depth) {
     const int blocks = (rows + one.across - 1) / one.across;
     const int tiles = (depth + one.depth - 1) / one.depth;
-    const int length = one.depth_contiguous ? depth : rows;
+    const int length = one.k_major ? depth : rows;
     GemmArgs args{};
     args.m = rows;
     args.k = depth;
@@ -180,7 +180,7 @@ class CopyBlocks : public BlockTest {
     const int unit = one.aligned == 0 ? one.vec : one.aligned;
     args.lda = (length + unit - 1) / unit * unit;
     if (one.aligned != 0 && args.lda / unit % 2 == 0) args.lda += unit;
-    args.a = matrix(one.type, rows, depth, static_cast<int>(args.lda), !one.depth_contiguous);
+    args.a = matrix(one.type, rows, depth, static_cast<int>(args.lda), !one.k_major);
     const auto count = static_cast<std::size_t>(blocks * tiles * one.across * one.depth);
     args.d = fresh(count * sizeof(float));
     run(kernel, {{static_cast<unsigned>(blocks), 1, 1}, {kThreads, 1, 1}, {1, 1, 1}, 32768}, args);

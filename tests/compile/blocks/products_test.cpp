@@ -190,8 +190,8 @@ TEST_F(ProductBlocks, WarpTileOfWmmaAtoms) {
     std::string type;
     int m;
     int n;
-    bool along_a;
-    bool along_b;
+    bool k_major_a;
+    bool k_major_b;
     int buffers;
   };
   const std::vector<Case> cases{
@@ -202,7 +202,7 @@ TEST_F(ProductBlocks, WarpTileOfWmmaAtoms) {
   std::vector<std::string> kernels;
   for (const Case& one : cases) {
     kernels.push_back(fmt::format("kiln::warp_tile<{}, {}, {}, {}, {}, {}>", one.type, one.m, one.n,
-                                  one.along_a, one.along_b, one.buffers));
+                                  one.k_major_a, one.k_major_b, one.buffers));
   }
   load(std::string(kHeaders) + kTiles, kernels);
   for (std::size_t i = 0; i < cases.size(); ++i) {

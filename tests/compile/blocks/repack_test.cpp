@@ -44,8 +44,8 @@ __global__ void places(const GemmArgs args) {
 
 struct RepackCase {
   DType type;
-  bool along_a;
-  bool along_b;
+  bool k_major_a;
+  bool k_major_b;
   int aligned;  ///< elements, of both operands
   int m;
   int n;
@@ -60,8 +60,8 @@ class Repack : public BlockTest {
                                                       : "__half";
     const bool turns = one.type != DType::f16;
     const std::string arguments =
-        fmt::format("<kiln::RepackPlan{{true, true, {}, {}, {}, {}, {}}}, {}>", one.along_a,
-                    one.along_b, one.aligned, one.aligned, turns, type);
+        fmt::format("<kiln::RepackPlan{{true, true, {}, {}, {}, {}, {}}}, {}>", one.k_major_a,
+                    one.k_major_b, one.aligned, one.aligned, turns, type);
     load(kRepackKernel, {"kiln::repack_both" + arguments, "kiln::places" + arguments});
     if (HasFatalFailure()) return;
     bytes_ = static_cast<int>(size_bytes(one.type));
@@ -70,12 +70,12 @@ class Repack : public BlockTest {
     args.m = one.m;
     args.n = one.n;
     args.k = one.k;
-    const bool packed_along_a = one.along_a || turns;
-    const bool packed_along_b = one.along_b || turns;
-    args.lda = odd_multiple(one.along_a ? one.k : one.m, one.aligned);
-    args.ldb = odd_multiple(one.along_b ? one.k : one.n, one.aligned);
-    args.a = matrix(one.type, one.m, one.k, static_cast<int>(args.lda), !one.along_a);
-    args.b = matrix(one.type, one.n, one.k, static_cast<int>(args.ldb), !one.along_b, -1.0);
+    const bool packed_along_a = one.k_major_a || turns;
+    const bool packed_along_b = one.k_major_b || turns;
+    args.lda = odd_multiple(one.k_major_a ? one.k : one.m, one.aligned);
+    args.ldb = odd_multiple(one.k_major_b ? one.k : one.n, one.aligned);
+    args.a = matrix(one.type, one.m, one.k, static_cast<int>(args.lda), !one.k_major_a);
+    args.b = matrix(one.type, one.n, one.k, static_cast<int>(args.ldb), !one.k_major_b, -1.0);
     // Three parts of D, whose rows take whole vectors, come first.
     const int parts = 3 * one.m * round_up(one.n, 4) * 4;
     const int chunks_a = chunks(packed_along_a, one.m, one.k);

@@ -27,8 +27,8 @@ TEST_F(CatalogMutants, Naive) {
                        "return to_accumulator<Acc>(row[index]);"),
               reported("reads_c_without_beta", "if (kReadsC && beta != T(0)) value", "value",
                        Finding::out_of_bounds, "value += beta * to_accumulator<T>(*c);"),
-              miscounts("wrong_step", "C.b_transposed ? 1 : args.ldb;",
-                        "C.b_transposed ? 1 : args.lda;", {0, 1}),
+              miscounts("wrong_step", "C.k_major_b ? 1 : args.ldb;", "C.k_major_b ? 1 : args.lda;",
+                        {0, 1}),
           });
 }
 
@@ -72,9 +72,8 @@ TEST_F(CatalogMutants, Tiled) {
           reported("wrong_share", "(i / kVec * kThreads + thread) * kVec + i % kVec",
                    "(i / kVec * kThreads + thread) * kVec + i % kVec + kVec * kThreads",
                    Finding::uninitialised, load),
-          miscounts("half_of_a_tile_twice",
-                    "source_ += kTile.depth_contiguous ? kDepth : kDepth * ld_;",
-                    "source_ += kTile.depth_contiguous ? kDepth / 2 : kDepth * ld_;", {0, 1}),
+          miscounts("half_of_a_tile_twice", "source_ += kTile.k_major ? kDepth : kDepth * ld_;",
+                    "source_ += kTile.k_major ? kDepth / 2 : kDepth * ld_;", {0, 1}),
       });
 }
 
@@ -255,21 +254,22 @@ TEST_F(CatalogMutants, ClusterSum) {
       "repack=0 slices=1 splits=4 stages=3 tile_m=32 tile_n=64 warp_m=32 warp_n=32",
       problem(Gemm::of(DType::f16, 40, 72, 184), Storage::n, Storage::t, 16));
   const std::string load = ": \"r\"(theirs)";
-  examine(specimen, {
-                        reported("reads_too_early", "  sync_cluster();\n  for (int piece",
-                                 "  for (int piece", Finding::race, load),
-                        reported("ends_too_early",
-                                 "  // Until the last of them is read, no block's sums may go.\n  "
-                                 "sync_cluster();\n",
-                                 "", Finding::missing_wait, load),
-                        reported("beyond_the_cluster", "if (from < blocks) parts[from]",
-                                 "if (from <= blocks) parts[from]", Finding::invalid_operand,
-                                 "__cvta_generic_to_shared(mine))), \"r\"(rank)"),
-                        miscounts("own_part_only", "load_from_block(tile + y * kStride + x, from)",
-                                  "load_from_block(tile + y * kStride + x, rank)", {0, 1}),
-                        miscounts("last_share_dropped", "piece += blocks * kThreads)",
-                                  "piece += kAll)", {16, 17}),
-                    });
+  examine(specimen,
+          {
+              reported("reads_too_early", "  cluster_sync();\n  for (int piece", "  for (int piece",
+                       Finding::race, load),
+              reported("ends_too_early",
+                       "  // Until the last of them is read, no block's sums may go.\n  "
+                       "cluster_sync();\n",
+                       "", Finding::missing_wait, load),
+              reported("beyond_the_cluster", "if (from < blocks) parts[from]",
+                       "if (from <= blocks) parts[from]", Finding::invalid_operand,
+                       "__cvta_generic_to_shared(mine))), \"r\"(rank)"),
+              miscounts("own_part_only", "load_from_cluster_block(tile + y * kStride + x, from)",
+                        "load_from_cluster_block(tile + y * kStride + x, rank)", {0, 1}),
+              miscounts("last_share_dropped", "piece += blocks * kThreads)", "piece += kAll)",
+                        {16, 17}),
+          });
 }
 
 TEST_F(CatalogMutants, RingOfBoxes) {
@@ -285,10 +285,11 @@ TEST_F(CatalogMutants, RingOfBoxes) {
   examine(
       specimen,
       {
-          reported("no_wait_for_copies", "wait_for(full[at.stage], at.parity);", "",
+          reported("no_wait_for_copies", "mbarrier_wait(full[at.stage], at.parity);", "",
                    Finding::missing_wait, load),
-          reported("no_wait_for_readers", "    wait_until_empty(at);\n    arrive_expecting",
-                   "    arrive_expecting", Finding::race, copy),
+          reported("no_wait_for_readers",
+                   "    wait_until_empty(at);\n    mbarrier_arrive_expect_tx",
+                   "    mbarrier_arrive_expect_tx", Finding::race, copy),
           reported("too_few_bytes", "ring.begin_fill({stage, parity}, kBytes);",
                    "ring.begin_fill({stage, parity}, kBytes - 128);", Finding::deadlock, wait),
           reported("released_before_it_is_read",

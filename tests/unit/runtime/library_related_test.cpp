@@ -20,7 +20,7 @@ class LibraryRelated : public LibraryFixture {
   const Gemm gemm_ = Gemm::of(DType::f16, 256, 256, 128);
   /// As good for small problems as any that gemm_wgmma calls usual, or better.
   const Config small_tiles_ = built_in_config(
-      "gemm_wgmma", {{"tile_rows", 64}, {"tile_cols", 64}, {"stages", 12}, {"consumers", 1}});
+      "gemm_wgmma", {{"tile_m", 64}, {"tile_n", 64}, {"stages", 12}, {"consumers", 1}});
 
   void forget_code() { std::filesystem::remove(folder_.file("cubins.db")); }
 };

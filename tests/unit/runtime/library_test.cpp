@@ -32,7 +32,7 @@ class LibraryTest : public LibraryFixture {
   const Config config_ = other_config("gemm_wmma", gemm_);
   /// As good for small problems as any that gemm_wgmma calls usual, or better.
   const Config small_tiles_ = built_in_config(
-      "gemm_wgmma", {{"tile_rows", 64}, {"tile_cols", 64}, {"stages", 12}, {"consumers", 1}});
+      "gemm_wgmma", {{"tile_m", 64}, {"tile_n", 64}, {"stages", 12}, {"consumers", 1}});
 
   /// What the library throws for the test's problem.
   ErrorKind error_of(const Library& library, std::string& text) const {

@@ -28,7 +28,7 @@ using ::testing::HasSubstr;
 
 /// Hopper's best for large products, as an H200 has it; with half as many columns for smaller ones.
 Config wide() {
-  return testing::built_in_config("gemm_wgmma", {{"tile_cols", 256}, {"cluster_rows", 2}});
+  return testing::built_in_config("gemm_wgmma", {{"tile_n", 256}, {"cluster_m", 2}});
 }
 Config narrow() {
   return testing::built_in_config("gemm_wgmma", {});
@@ -216,9 +216,9 @@ TEST_F(RelatedRankingTest, WhereNothingWasTunedTheModelChoosesAmongWhatIsUsual) 
     return choice->config;
   };
   const Config large = config_of(problem_of(8192, 8192, 8192));
-  EXPECT_GE(large.at("tile_rows") * large.at("tile_cols"), 128 * 192) << "much reuse";
+  EXPECT_GE(large.at("tile_m") * large.at("tile_n"), 128 * 192) << "much reuse";
   const Config small = config_of(problem_of(512, 512, 4096));
-  const std::int64_t tiles = 512 * 512 / (small.at("tile_rows") * small.at("tile_cols"));
+  const std::int64_t tiles = 512 * 512 / (small.at("tile_m") * small.at("tile_n"));
   EXPECT_GE(tiles * small.at("splits") * small.at("cluster_parts"), 96) << "many blocks";
   // An untuned answer is what a session tries first.
   const auto likely = chooser.likely(problem_of(8192, 8192, 8192), "nvrtc 13.0", 4);
@@ -264,7 +264,7 @@ TEST_F(RelatedRankingTest, NoUntunedChoiceHasMoreSumsThanRegisters) {
     ++of_wgmma;
     const Config& config = choice->config;
     const std::int64_t sharers = config.at("pingpong") == 1 ? 1 : config.at("consumers");
-    const std::int64_t sums = config.at("tile_rows") / 64 / sharers * config.at("tile_cols") / 2;
+    const std::int64_t sums = config.at("tile_m") / 64 / sharers * config.at("tile_n") / 2;
     EXPECT_LE(sums + 32, 240) << problem.canonical() << " | " << config.canonical();
   }
   EXPECT_GE(of_wgmma, 150);

@@ -233,8 +233,8 @@ TEST(FrontMatterError, Tunables) {
 TEST(FrontMatterError, Lets) {
   EXPECT_THAT(broken("let tile_m * tile_n / 16", "let min(tile_m, m)"),
               AllOf(StartsWith("tiny.cu:14:40:"), HasSubstr("cannot depend on the size \"m\"")));
-  EXPECT_THAT(broken("let tile_m * tile_n / 16", "let smem_bytes"),
-              HasSubstr("unknown name \"smem_bytes\""));
+  EXPECT_THAT(broken("let tile_m * tile_n / 16", "let smem_byte"),
+              HasSubstr("unknown name \"smem_byte\""));
   EXPECT_THAT(broken("let tile_m * tile_n / 16", "let"), HasSubstr("\"let\" needs a value"));
   EXPECT_THAT(broken("int smem_bytes", "int threads"), HasSubstr("already means something"));
   EXPECT_THAT(broken("sm >= 75", "tile_m >= 75"), HasSubstr("unknown name \"tile_m\""));
@@ -357,8 +357,6 @@ TEST(FrontMatterError, TheOldFormIsShownAsTheNew) {
             "\"int tile_k;  //@ tune 8 16*\" there, and remove this line\n"
             "  //@ tune       tile_k = 8 16*   // depth\n"
             "      ^");
-  EXPECT_THAT(broken("//@ arch       sm >= 75", "//@ let        warps = threads / 32"),
-              HasSubstr("write \"int warps;  //@ let threads / 32\" there"));
   EXPECT_THAT(broken("//@ arch       sm >= 75", "//@ config     TinyConfig"),
               HasSubstr("write \"struct TinyConfig {  //@ config\" there, and remove this line"));
   EXPECT_THAT(broken("//@ arch       sm >= 75", "//@ tune 8 16"),

@@ -183,11 +183,10 @@ std::unique_ptr<FakeDevice> make_planted_device(FakeDeviceOptions options) {
 }
 
 std::string kernel_name(const std::string& name, const Gemm& gemm) {
-  return fmt::format("{}<Config{{.a_transposed = {}, .b_transposed = {}}}, {}, {}, {}, {}, {}>",
-                     name, gemm.storage_a == Storage::t ? 1 : 0,
-                     gemm.storage_b == Storage::t ? 1 : 0, device_type_name(gemm.a),
-                     device_type_name(gemm.b), device_type_name(gemm.c), device_type_name(gemm.d),
-                     device_type_name(gemm.acc));
+  return fmt::format("{}<Config{{.k_major_a = {}, .k_major_b = {}}}, {}, {}, {}, {}, {}>", name,
+                     gemm.storage_a == Storage::t ? 0 : 1, gemm.storage_b == Storage::t ? 1 : 0,
+                     device_type_name(gemm.a), device_type_name(gemm.b), device_type_name(gemm.c),
+                     device_type_name(gemm.d), device_type_name(gemm.acc));
 }
 
 EvaluationSetup planted_setup(const std::vector<GemmCase>& cases) {

@@ -25,7 +25,7 @@ class TransferTest : public ::testing::Test {
   static Problem product(std::int64_t m, std::int64_t n, std::int64_t k) {
     return to_problem(Gemm::of(DType::f16, m, n, k, Storage::n, Storage::t));
   }
-  const Config tuned = testing::built_in_config("gemm_wgmma", {{"tile_cols", 256}, {"group_m", 1}});
+  const Config tuned = testing::built_in_config("gemm_wgmma", {{"tile_n", 256}, {"group_m", 1}});
   const DeviceProfile h200 = built_in_profile("h200").value();
   const KernelTemplate& wgmma = Catalog::builtin().at("gemm_wgmma");
 };
@@ -38,14 +38,14 @@ TEST_F(TransferTest, OnlyWhatAlignmentForbidsIsChanged) {
   const Config config = carried(product(4096, 4095, 4098));
   EXPECT_EQ(config.at("repack"), 3);
   EXPECT_EQ(config.at("store"), 0);
-  EXPECT_EQ(config.at("tile_cols"), 256);
+  EXPECT_EQ(config.at("tile_n"), 256);
   EXPECT_EQ(config.at("stages"), 4);
 }
 
 TEST_F(TransferTest, WhatMendedOneConfigurationMendsTheNext) {
   const Problem problem = product(4096, 4095, 4098);
   Transfer transfer(wgmma, problem, h200);
-  const Config other = testing::built_in_config("gemm_wgmma", {{"tile_cols", 192}, {"stages", 5}});
+  const Config other = testing::built_in_config("gemm_wgmma", {{"tile_n", 192}, {"stages", 5}});
   for (const Config& config : {tuned, other, tuned}) {
     EXPECT_EQ(transfer.carry(config, 0.5).value().config, carried_anew(config, problem));
   }
