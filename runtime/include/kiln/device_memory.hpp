@@ -16,8 +16,8 @@ class Library;
 
 /// Memory on the device of a Library, from Library::allocate(). The device may be a GPU or
 /// emulated. The object frees its memory when destroyed, and keeps the device alive until then. Use
-/// DeviceMemory in programs that run on both kinds of device: kernels on a GPU also accept memory
-/// from cudaMalloc, but kernels on an emulated device accept only DeviceMemory.
+/// DeviceMemory in programs for both kinds of device. Kernels on a GPU also accept memory from
+/// cudaMalloc, but kernels on an emulated device accept only DeviceMemory.
 ///
 /// Copies are synchronous. A copy waits for all earlier launches on the device, on every stream,
 /// and has finished when the call returns. So do not copy while a stream is being captured. For a
@@ -25,7 +25,7 @@ class Library;
 ///
 /// Several threads may copy to and from one object at the same time if they touch different bytes.
 /// All other changes to an object (move, assignment, destruction) need exclusive access. A copy
-/// that reaches outside the memory throws Error(usage). A copy throws Error(device) if the device
+/// beyond the end of the memory throws Error(usage). A copy throws Error(device) if the device
 /// fails or an earlier kernel faulted.
 class KILN_API DeviceMemory {
  public:
@@ -37,8 +37,8 @@ class KILN_API DeviceMemory {
   DeviceMemory& operator=(const DeviceMemory&) = delete;
   ~DeviceMemory();
 
-  /// The address in device memory, aligned to 256 bytes. Pass it as an operand. Host code must not
-  /// dereference it.
+  /// The address in device memory, aligned to 256 bytes. Pass the address as an operand. Host code
+  /// must not dereference the address.
   [[nodiscard]] void* get() const noexcept { return address_; }
   [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
 

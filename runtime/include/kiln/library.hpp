@@ -29,7 +29,7 @@ using Stream = void*;
 /// An operand of an epilogue expression. `data` is the address of the operand in device memory.
 /// `ld` is the leading dimension of an operand x[m,n] in elements; 0 means n. Kernels read an
 /// operand element by element, so `data` needs only the alignment of the element type. Kernels also
-/// write the peak of an amax(), so a peak must not overlap another operand.
+/// write the peak of an amax(). So a peak must not overlap another operand.
 struct EpilogueOperand {
   const void* data = nullptr;
   std::int64_t ld = 0;
@@ -39,7 +39,7 @@ struct EpilogueOperand {
 /// Kernels read `c` only if beta is not zero or the epilogue names `c`. `d` may equal `c` (in
 /// place) if C and D have the same element type and leading dimension. Any other overlap of D with
 /// an operand gives undefined results. A launch ignores the addresses of operands without elements,
-/// which may be null: A and B have none if k is 0, and no operand has any if m or n is 0.
+/// which may be null. If k is 0, A and B have no elements. If m or n is 0, no operand has elements.
 struct GemmOperands {
   const void* a = nullptr;
   const void* b = nullptr;
@@ -47,7 +47,7 @@ struct GemmOperands {
   void* d = nullptr;
   double alpha = 1.0;
   double beta = 0.0;
-  /// The operands of the epilogue, in the order in which its expression first names them.
+  /// The operands of the epilogue, in the order of their first appearance in the expression.
   std::array<EpilogueOperand, kMostEpilogueOperands> epilogue{};
   /// A workspace that the caller allocated: Kernel::workspace_bytes() of device memory, aligned to
   /// kCallerWorkspaceAlignment. No other launch may use the workspace at the same time. If null,
@@ -56,7 +56,7 @@ struct GemmOperands {
 };
 
 /// Options of Library::open(). If a field is empty, Library::open() uses the environment variable
-/// that the comment of the field names. If the variable is not set either, the default applies.
+/// in the field's comment. If the variable is not set, the default applies.
 struct LibraryOptions {
   std::string database;                    ///< KILN_DB, else $XDG_DATA_HOME/kiln/tuning.db
   std::string cubin_store;                 ///< default: $XDG_CACHE_HOME/kiln/cubins.db
@@ -66,18 +66,18 @@ struct LibraryOptions {
   std::string device;                      ///< KILN_DEVICE: "cuda:0" (or "0") or "emulated:h200"
   std::optional<Mode> mode;                ///< KILN_MODE, else Mode::use
   std::string log;                         ///< KILN_LOG: none, warning or info; prints to stderr
-  /// The program that Mode::tune_on_miss runs. The default is the `kiln` of the library's own
-  /// installation, or else one beside the running program, or else one on PATH.
+  /// The program that Mode::tune_on_miss runs. By default, the library looks for `kiln` in its own
+  /// installation, then beside the running program, then on PATH.
   std::string tuner_program;
   /// The library calls this function with the text of each warning, once per cause. The causes are:
-  /// a database that cannot be used, or does not exist at the given path; a kernel that could not
-  /// run, so that the library chose another; a kind of problem that was never tuned; a problem that
-  /// is being tuned. The text is safe to print: control characters in quotations are escaped, as in
-  /// Error::what(). The library calls the function from one thread at a time. During prepare() this
-  /// may be a thread of the library. The function must not call the library, because the library
-  /// calls it in the middle of its own work. If there is no function, `log` decides. `warning` and
-  /// `info` print all warnings to stderr, and `none` prints nothing. An empty `log` prints the
-  /// first warning of each kind to stderr, once per process.
+  /// a database that cannot be used, or is missing at the given path; a kernel that could not run,
+  /// so that the library chose another kernel; a kind of problem that was never tuned; a problem
+  /// that is being tuned. The text is safe to print: the library escapes control characters in
+  /// quotations, as in Error::what(). The library calls the function from one thread at a time.
+  /// During prepare() this thread may belong to the library. The function must not call the
+  /// library, because the library is in the middle of an operation. Without a function, `log`
+  /// decides. `warning` and `info` print all warnings to stderr, and `none` prints nothing. An
+  /// empty `log` prints the first warning of each kind to stderr, once per process.
   std::function<void(std::string_view)> on_warning;
 };
 
@@ -96,20 +96,20 @@ class OperationKernels;
 }  // namespace detail
 
 /// The description of a loaded kernel, common to Kernel and OperationKernel. The object is a small
-/// value: copy it freely, and use it from any thread. A kernel is valid as long as the Library that
-/// returned it exists.
+/// value: copy it freely, and use it from any thread. A kernel is valid as long as its Library
+/// exists.
 class KILN_API AnyKernel {
  public:
   [[nodiscard]] Match match() const noexcept;
   /// One sentence that says why the library chose this kernel.
   [[nodiscard]] std::string_view match_reason() const noexcept;
-  /// The name of the template. If no output has elements, there is no kernel, and template_name()
+  /// The name of the template. If no output has elements, no kernel is loaded, and template_name()
   /// and config() are empty.
   [[nodiscard]] std::string_view template_name() const noexcept;
   /// The canonical text of the configuration, e.g. "stages=3 tile_k=32 tile_m=128 tile_n=256".
   [[nodiscard]] std::string_view config() const noexcept;
   /// The bytes of device memory that each launch needs besides the operands. The library keeps one
-  /// workspace of this kind per stream.
+  /// such workspace per stream.
   [[nodiscard]] std::size_t workspace_bytes() const noexcept;
 
  protected:
@@ -121,20 +121,20 @@ class KILN_API AnyKernel {
 class KILN_API Kernel : public AnyKernel {
  public:
   /// Enqueues the computation on `stream`, which must belong to the library's device. If m or n is
-  /// 0, launch() does nothing and enqueues nothing. If k is 0, the kernel writes D = beta * C,
-  /// whatever alpha is.
+  /// 0, launch() does nothing and enqueues nothing. If k is 0, the kernel writes D = beta * C for
+  /// any alpha.
   ///
   /// A launch neither locks nor allocates, with one exception. If workspace_bytes() is not 0 and
   /// the caller passes no workspace, the first launch on a stream allocates the library's workspace
-  /// for that stream. Make that launch before you capture the stream into a graph, and replay the
-  /// graph on the same stream. Do not destroy the stream before these launches have ended. If the
-  /// caller passes a workspace, none of this applies, but launches or replays that use the same
+  /// for this stream. Make this launch before you capture the stream into a graph, and replay the
+  /// graph on the same stream. Do not destroy the stream before its launches have ended. These
+  /// rules do not apply if the caller passes a workspace. But launches or replays with the same
   /// workspace must not overlap.
   ///
   /// Throws Error(usage) in these cases:
   /// - an operand with elements is null;
-  /// - a row of an operand is less aligned than the problem's alignment and leading dimension
-  ///   promise;
+  /// - the alignment of an operand's rows is smaller than the problem's alignment and leading
+  ///   dimension promise;
   /// - the workspace is not aligned to kCallerWorkspaceAlignment;
   /// - beta is not 0 although reads_c is false;
   /// - alpha or beta is not a value of the accumulator's type (1e300 for f32, 0.5 for s32).
@@ -167,19 +167,19 @@ class KILN_API Kernel : public AnyKernel {
 ///     }
 class KILN_API OperationKernel : public AnyKernel {
  public:
-  /// Enqueues the computation on `stream`, which must belong to the library's device. If no operand
-  /// that the kernel writes has elements, launch() does nothing and enqueues nothing.
+  /// Enqueues the computation on `stream`, which must belong to the library's device. If no written
+  /// operand has elements, launch() does nothing and enqueues nothing.
   ///
   /// A launch neither locks nor allocates, with one exception. If workspace_bytes() is not 0 and
   /// the caller passes no workspace, the first launch on a stream allocates the library's workspace
-  /// for that stream. Make that launch before you capture the stream into a graph, and replay the
-  /// graph on the same stream. Do not destroy the stream before these launches have ended. If the
-  /// caller passes a workspace, none of this applies, but launches or replays that use the same
+  /// for this stream. Make this launch before you capture the stream into a graph, and replay the
+  /// graph on the same stream. Do not destroy the stream before its launches have ended. These
+  /// rules do not apply if the caller passes a workspace. But launches or replays with the same
   /// workspace must not overlap.
   ///
   /// Throws Error(usage) in these cases:
-  /// - the number of operands is not the operation's, or there are more scalars than the operation
-  ///   has;
+  /// - the number of operands differs from the declaration, or more scalars are given than
+  ///   declared;
   /// - an operand with elements is null, or is not aligned to kOperandAlignment (or to the `align`
   ///   of its declaration);
   /// - the workspace is not aligned to kCallerWorkspaceAlignment;
@@ -187,15 +187,15 @@ class KILN_API OperationKernel : public AnyKernel {
   /// Throws Error(device) if CUDA refuses the launch, or if a kernel faults on the emulated device.
   void launch(Stream stream, const Arguments& arguments) const;
 
-  /// The position of an operand or scalar in the order of the declaration. Throws Error(usage) if
-  /// the operation has no operand or scalar of that name.
+  /// The position of an operand or scalar in the declaration's order. Throws Error(usage) if the
+  /// operation has no operand or scalar of this name.
   [[nodiscard]] std::size_t operand_index(std::string_view name) const;
   [[nodiscard]] std::size_t scalar_index(std::string_view name) const;
   [[nodiscard]] std::size_t operand_count() const noexcept;
   [[nodiscard]] std::size_t scalar_count() const noexcept;
   /// The bytes of device memory that an operand takes. The result is 0 if the operand is absent
   /// from the problem or has no elements. Throws Error(usage) if the operation has no operand at
-  /// that position.
+  /// this position.
   [[nodiscard]] std::size_t operand_bytes(std::size_t index) const;
   /// Arguments in which every operand is null and every scalar has its declared value.
   [[nodiscard]] Arguments arguments() const;
@@ -208,16 +208,16 @@ class KILN_API OperationKernel : public AnyKernel {
 /// The entry point to tuned kernels. Several threads may use one Library at the same time. One
 /// Library per device and process is enough.
 ///
-/// In a child of fork(), the parent's Library, its kernels and its memory can only be asked for
-/// their descriptions. Calls that use the device or files throw Error(usage), and destructors do
-/// nothing. The child may open a Library of its own. Library::open() then throws Error(usage) if,
-/// at the time of the fork(), another thread was opening a Library, closing one or getting a new
-/// kernel.
+/// In a child of fork(), only descriptive calls work on the parent's Library, kernels and memory.
+/// Calls that use the device or files throw Error(usage), and destructors do nothing. The child may
+/// open its own Library, with one exception. At the time of the fork(), another thread may have
+/// been opening or closing a Library, or getting a new kernel. Then Library::open() throws
+/// Error(usage).
 class KILN_API Library {
  public:
-  /// Opens the device and the database that the options name. A database that cannot be used causes
-  /// a warning, not an error. Throws Error(device) if there is no usable GPU, and Error(usage) for
-  /// an invalid option.
+  /// Opens the device and the database of the options. An unusable database causes a warning, not
+  /// an error. Throws Error(device) if there is no usable GPU, and Error(usage) for an invalid
+  /// option.
   [[nodiscard]] static Library open(const LibraryOptions& options = {});
 
   /// Returns the kernel for `problem`. The first request for a problem queries the database, then
@@ -225,19 +225,19 @@ class KILN_API Library {
   /// request the same kernel. Later requests neither lock nor allocate.
   ///
   /// If m, n or k is 0, there is nothing to tune. In every mode, get() then skips the database, and
-  /// the match is `exact`. If k is 0 and D has elements, get() loads the simplest kernel that takes
-  /// the types of the problem. If D has no elements, get() loads no kernel.
+  /// the match is `exact`. If k is 0 and D has elements, get() loads the simplest kernel for the
+  /// problem's types. If D has no elements, get() loads no kernel.
   ///
   /// Throws Error(usage) for an invalid problem. Throws Error(not_found) if no template can compute
   /// the problem, or if the mode requires a tuned kernel and none exists.
   [[nodiscard]] Kernel get(const Gemm& problem) const;
 
   /// Returns the kernel for a problem of an operation that a file in the template path declares.
-  /// LibraryOptions::template_path or KILN_TEMPLATE_PATH must name the path, because only Gemm is
-  /// built in. If no operand that the kernel writes has elements, there is nothing to tune, and the
-  /// match is `exact`. The first request costs as much as the first request for a Gemm. A later
-  /// request neither locks nor allocates, in whatever order the problem lists its fields. It
-  /// compares names, however, so keep the kernel if a hundred nanoseconds matter.
+  /// Set the path with LibraryOptions::template_path or KILN_TEMPLATE_PATH, because only Gemm is
+  /// built in. If no written operand has elements, there is nothing to tune, and the match is
+  /// `exact`. The first request costs as much as the first request for a Gemm. A later request
+  /// neither locks nor allocates, for any order of the problem's fields. But each request compares
+  /// names, so keep the kernel if a hundred nanoseconds matter.
   ///
   /// Throws Error(usage) if the operation is not declared, or if a size, type or trait is missing,
   /// unknown or outside its declared range. Throws Error(not_found) if no template in the path can
@@ -246,8 +246,8 @@ class KILN_API Library {
 
   /// Makes later calls of get() for all of these problems fast. prepare() queries the database and
   /// loads or compiles the kernels, with one thread per core. If some problems fail, the kernels of
-  /// the others are ready nevertheless. prepare() then throws the Error of the failed problem that
-  /// is first in the list.
+  /// all other problems are still ready. prepare() then throws the Error of the first failed
+  /// problem in the list.
   void prepare(const std::vector<Gemm>& problems) const;
   void prepare(const std::vector<OperationProblem>& problems) const;
 
@@ -263,13 +263,13 @@ class KILN_API Library {
 
   /// The device in one line, such as "NVIDIA H200, sm_90a, 132 SMs" or "emulated NVIDIA H200, ...".
   [[nodiscard]] std::string device_description() const;
-  /// Whether kernels run on this machine's CPU instead of a GPU. Results are then right, but
+  /// Whether kernels run on this machine's CPU instead of a GPU. On the CPU, results are right, but
   /// kernels run slowly, and times say nothing about a GPU.
   [[nodiscard]] bool is_emulated() const noexcept;
   [[nodiscard]] LibraryCounters counters() const noexcept;
 
-  /// A moved-from Library has no device. Its members throw Error(usage), except that noexcept
-  /// members return an empty value.
+  /// A moved-from Library has no device. Its noexcept members return an empty value, and all other
+  /// members throw Error(usage).
   Library(Library&&) noexcept;
   Library& operator=(Library&&) noexcept;
   Library(const Library&) = delete;

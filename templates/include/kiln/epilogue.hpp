@@ -12,7 +12,7 @@
 
 namespace kiln {
 
-/// The maximum number of operands in an expression. C is not counted.
+/// The maximum number of operands in an expression, not counting C.
 inline constexpr int kMostEpilogueOperands = 6;
 
 namespace detail {
@@ -25,8 +25,8 @@ struct EpilogueEntry;
 ///     Epilogue("silu(acc * alpha + bias[n])")
 ///
 /// Names: `acc` is the sum of products. `alpha` and `beta` are the factors of the launch. `c` is
-/// the element of C; a kernel whose expression names `c` always reads C. Any other name is an
-/// operand of the launch. Pass operands in the order in which the expression first names them.
+/// the element of C. If the expression names `c`, the kernel always reads C. Any other name is an
+/// operand of the launch. Pass operands in the order of their first appearance in the expression.
 /// `x[n]` has one element for each column of D, and `x[m]` has one for each row. `x[m,n]` is a
 /// row-major matrix with the shape of D. `x[]` is one number in device memory. The elements of an
 /// operand have the type of D, or f32 if D has integers. A name may state another type:
@@ -35,16 +35,16 @@ struct EpilogueEntry;
 /// Operators: + - * / and unary -, comparisons < > <= >= as the condition of `x < y ? a : b`.
 /// Functions: relu gelu gelu_tanh silu sigmoid tanh exp log sqrt rsqrt abs min max, and clamp(x,
 /// least, greatest). Kernels compute in f32, or in f64 if the accumulator is f64. If D has
-/// integers, kernels round the result to the nearest integer and limit it to the range of D.
+/// integers, kernels round the result to the nearest integer and clamp it to the range of D.
 ///
 /// The value of `amax(x, peak[])` is x. amax() also records the largest |x| in the operand `peak`.
-/// `peak[]` holds one maximum over all elements of D, `peak[m]` one for each row, and `peak[n]` one
-/// for each column. A peak is f32, or f64 if kernels compute in f64. A launch reads the value of
-/// the peak in memory and stores the maximum of that value and the largest |x|. Set the peak to 0
-/// before the launch, or before the first of several launches that share the peak. NaN counts as
-/// larger than any number. Kernels evaluate both branches of `x < y ? a : b` for every element, so
-/// they record the peaks of both branches. An expression must not name a peak twice, and must not
-/// read a peak.
+/// `peak[]` holds one maximum over all elements of D. `peak[m]` holds a maximum for each row, and
+/// `peak[n]` holds a maximum for each column. A peak is f32, or f64 if kernels compute in f64. A
+/// launch replaces the peak in memory by the maximum of the old peak and the largest |x|. Set the
+/// peak to 0 before the launch, or before the first of several launches that share the peak. NaN
+/// counts as larger than any number. Kernels evaluate both branches of `x < y ? a : b` for every
+/// element, and record the peaks of both branches. An expression must not name a peak twice, and
+/// must not read a peak.
 ///
 /// An Epilogue is a small value. Any thread may copy and compare Epilogues. Equal expressions share
 /// one parsed form, which stays in memory until the process ends.
@@ -52,8 +52,8 @@ class KILN_API Epilogue {
  public:
   /// The default epilogue: alpha * acc + beta * c.
   constexpr Epilogue() = default;
-  /// Parses `expression`; an empty text gives the default epilogue. For an invalid expression,
-  /// throws Error(usage) with a message that points at the mistake.
+  /// Parses `expression`. An empty text gives the default epilogue. An invalid expression throws
+  /// Error(usage) with a message that points at the mistake.
   explicit Epilogue(std::string_view expression);
 
   [[nodiscard]] constexpr bool is_default() const { return entry_ == nullptr; }

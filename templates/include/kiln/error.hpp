@@ -9,7 +9,7 @@
 
 namespace kiln {
 
-/// The kind of an error. Programs can branch on the kind; `kiln` derives its exit code from the
+/// The kind of an error. Programs can branch on the kind. `kiln` derives its exit code from the
 /// kind.
 enum class ErrorKind {
   usage,      ///< the caller asked for something impossible (a bad flag, size, pointer, name)
@@ -21,9 +21,8 @@ enum class ErrorKind {
   internal,   ///< an invariant inside Kiln was broken
 };
 
-/// Reports a broken environment or a misuse. Expected outcomes, such as a candidate that fails or a
-/// look-up that finds nothing, are return values and never throw. `what()` says what happened,
-/// where, and what to do next.
+/// Reports a broken environment or a misuse. Expected outcomes never throw: a failed candidate or
+/// an empty look-up is a return value. `what()` says what happened, where, and what to do next.
 class KILN_API Error : public std::runtime_error {
  public:
   Error(ErrorKind kind, const std::string& message) : std::runtime_error(message), kind_(kind) {}

@@ -41,21 +41,21 @@ struct NamedType {
 
 /// One problem of an operation that a file in the template path declares.
 /// docs/reference/operations.md has the grammar of declarations. `kiln operations NAME` prints the
-/// sizes, types and traits of an operation. Matrix multiplication is built in: use Gemm for it.
+/// sizes, types and traits of an operation. Matrix multiplication is built in: use Gemm instead.
 ///
 ///     kiln::OperationProblem softmax{
 ///         .operation = "softmax",
 ///         .sizes = {{"rows", 1000}, {"cols", 4096}},
 ///         .types = {{"x", kiln::DType::f16}, {"y", kiln::DType::f16}}};
 ///
-/// Give each size, type slot and trait of the declaration a value, exactly once and in any order.
-/// Only a size with a default, such as the distance between rows, may be left out. Sizes count
-/// elements. The declaration says what a size counts, and states its range. Scalars are arguments
-/// of a launch, not part of a problem.
+/// Give each size, type slot and trait of the declaration exactly one value, in any order. You may
+/// omit only sizes with a default, such as the distance between rows. Sizes count elements. The
+/// declaration states the meaning and range of each size. Scalars are arguments of a launch, not
+/// part of a problem.
 ///
-/// Addresses are arguments of a launch, too. Every operand must start at a multiple of
-/// kOperandAlignment bytes, unless the declaration states another `align`. An operand is row-major,
-/// and its elements are contiguous, unless the declaration states an `ld`.
+/// Addresses are also arguments of a launch. Every operand must start at a multiple of
+/// kOperandAlignment bytes, unless the declaration states another `align`. An operand is row-major
+/// and contiguous, unless the declaration states an `ld`.
 struct OperationProblem {
   std::string operation;
   std::vector<NamedValue> sizes;
@@ -74,11 +74,11 @@ struct OperationProblem {
 /// The maximum numbers of operands and scalars of an operation.
 inline constexpr std::size_t kMostOperands = 32;
 inline constexpr std::size_t kMostScalars = 32;
-/// The alignment in bytes of every operand whose declaration states no other. Memory from
+/// The alignment in bytes of an operand, unless the declaration states another `align`. Memory from
 /// cudaMalloc and from DeviceMemory has a larger alignment. A pointer into the middle of an array
-/// may have a smaller one.
+/// may have a smaller alignment.
 inline constexpr std::size_t kOperandAlignment = 16;
-/// The alignment in bytes that a workspace must have if the caller allocates it.
+/// The required alignment, in bytes, of a workspace that the caller allocates.
 inline constexpr std::size_t kCallerWorkspaceAlignment = 256;
 
 /// A list of at most `Most` values, stored in the object itself without dynamic memory.
@@ -115,9 +115,9 @@ class ShortList {
   std::size_t count_ = 0;
 };
 
-/// The arguments of one launch of an operation's kernel. Operands and scalars have the order in
-/// which the file declares them. OperationKernel::operand_index() and scalar_index() return the
-/// position of a name. Call them once, before the loop that launches.
+/// The arguments of one launch of an operation's kernel. Operands and scalars have the order of the
+/// declaration. OperationKernel::operand_index() and scalar_index() return the position of a name.
+/// Look up positions once, before the launch loop.
 struct Arguments {
   /// The address in device memory of every operand, including outputs. An operand that is absent
   /// from this problem (its `when` is false) keeps its position. The launch ignores the address of

@@ -13,10 +13,10 @@ namespace kiln {
 ///     kernel.launch(stream, {.operands = {x, y}, .scalars = {0.125, true, 0x9E3779B97F4A7C15}});
 ///     arguments.scalars[seed] = std::uint64_t{7};
 ///
-/// Numbers convert to Scalar implicitly. A `long double` is rounded to the nearest double. A launch
+/// Numbers convert to Scalar implicitly. A `long double` rounds to the nearest double. A launch
 /// checks the value against the type that the operation declares. Two Scalars are equal if they
-/// hold the same number, even if the numbers had different C++ types. NaN equals nothing. Scalar is
-/// trivially copyable. As with a double, `Scalar s;` is indeterminate until you assign a value, and
+/// hold the same number, even from different C++ types. NaN equals nothing. Scalar is trivially
+/// copyable. As with a double, `Scalar s;` is indeterminate until you assign a value, and
 /// `Scalar{}` is 0. No member throws, locks or allocates. Several threads may read one Scalar at
 /// the same time.
 class Scalar {
@@ -28,8 +28,8 @@ class Scalar {
   constexpr Scalar(Number number) noexcept : Scalar(from(wide(number))) {}
 
   /// Calls `use` with the number and returns the result of the call. The number is a double if a
-  /// double represents it exactly. Otherwise it is an integer: a std::uint64_t, or a std::int64_t
-  /// if negative. `use` must return the same type for all three types.
+  /// double represents it exactly. Otherwise the number is a std::uint64_t, or a std::int64_t if
+  /// negative. `use` must return the same type for all three types.
   template <class Use>
   constexpr auto visit(Use&& use) const {
     switch (kind_) {
@@ -60,9 +60,9 @@ class Scalar {
   }
 
  private:
-  /// The member that holds the number: the double if a double represents the number exactly. The
-  /// integers that the other two members hold are therefore beyond 2^53. `float64` is the first
-  /// enumerator, so that zeroed memory is the number 0.
+  /// The member that holds the number: the double if a double represents the number exactly. So
+  /// integers in the other two members are beyond 2^53. `float64` is the first enumerator, so that
+  /// zeroed memory is the number 0.
   enum class Kind : std::uint8_t { float64, negative, positive };
 
   union Held {

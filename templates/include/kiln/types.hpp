@@ -24,8 +24,8 @@ inline constexpr std::string_view kNoEnumerator = "invalid";
 
 /// Element types. Templates, the command line and the database use the names of the enumerators.
 ///
-/// `tf32` elements are stored as 32-bit floats. An operation rounds each element to the nearest
-/// TF32 value when it uses the element. In a tie, it may round to either neighbour.
+/// `tf32` elements are stored as 32-bit floats. On use, an operation rounds each element to the
+/// nearest TF32 value. In a tie, the operation may round to either neighbour.
 ///
 /// Four types are packed. A byte holds two values of `s4` or `u4`, the first in the low half. A
 /// byte holds eight values of `b1` or `b1_xor`, the first in the lowest bit. Consecutive values of
@@ -33,9 +33,9 @@ inline constexpr std::string_view kNoEnumerator = "invalid";
 /// bits of a row's last byte. The product of two `b1` values is 1 if both values are 1. The product
 /// of two `b1_xor` values is 1 if the values differ.
 ///
-/// Matrix products (Gemm) take the types from `f16` to `b1_xor`. The other types are for operations
-/// that files declare. A `cf32` or `cf64` element is complex: the real part, then the imaginary
-/// part.
+/// Matrix products (Gemm) take the types from `f16` to `b1_xor`. All other types are only for
+/// operations that files declare. A `cf32` or `cf64` element is complex: the real part, then the
+/// imaginary part.
 enum class DType : std::uint8_t {
   f16,
   bf16,
@@ -105,7 +105,7 @@ inline constexpr std::array<std::uint8_t, 21> kDTypeValues{1, 1, 1, 1, 1, 1, 1, 
 /// How the matrix of an operand is stored: `n` row-major, `t` transposed.
 enum class Storage : std::uint8_t { n, t };
 
-/// How well the kernel that a look-up found fits the problem. The best match is first.
+/// How well the kernel from a look-up fits the problem. The best match is first.
 enum class Match : std::uint8_t {
   exact,              ///< tuned for this problem, device class, driver and toolkit
   same_device_class,  ///< tuned for this problem and device class, but under another driver or
@@ -129,9 +129,9 @@ inline constexpr std::array<std::string_view, 7> kMatchNames{"exact",
   return detail::entry_of(kMatchNames, match, detail::kNoEnumerator);
 }
 
-/// Which kernels the library may use for a problem, and what it does if none was tuned for it.
+/// Which kernels the library may use for a problem, and what it does for an untuned problem.
 enum class Mode : std::uint8_t {
-  use,           ///< use the best kernel known, or a default; never tune (the default mode)
+  use,           ///< use the best known kernel, or a default; never tune (the default mode)
   tune_on_miss,  ///< run `kiln` to tune the problem, unless the match is exact or
                  ///< same_device_class; predicted results count only on an emulated device
   require,       ///< throw Error(not_found), unless the match is exact or same_device_class;
