@@ -106,7 +106,7 @@ void DeclaredFlags::add_to(CLI::App& verb) {
   }
   if (!operation_.type_slots.empty()) {
     Flag& flag = flags_.emplace_back(Flag{"--dtype", ""});
-    verb.add_option(flag.name, flag.text, "Type of all operands that may have it")
+    verb.add_option(flag.name, flag.text, "Type of every operand that may have this type")
         ->type_name("TYPE")
         ->group(std::string(kProblemGroup));
     dtype_ = &flag;

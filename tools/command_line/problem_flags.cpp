@@ -43,7 +43,7 @@ DType checked_dtype(std::string_view flag, std::string_view name) {
 void ProblemFlags::add_to(CLI::App& verb, const Operation& operation, Word word) {
   verb_ = &verb;
   if (word != Word::none) {
-    auto* option = verb.add_option("operation", word_, "What to compute");
+    auto* option = verb.add_option("operation", word_, "Operation to compute");
     option->type_name(std::string(kOperationKind));
     if (word == Word::required) option->required();
   }

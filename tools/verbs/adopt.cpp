@@ -122,17 +122,17 @@ int adopt_file(Context& context, const AdoptFlags& flags) {
 Action add_adopt(CLI::App& verb, const Operation& /*operation*/) {
   auto flags = std::make_shared<AdoptFlags>();
   auto& f = *flags;
-  verb.add_option("file", f.file, "CUDA C++ that defines the kernel (- is standard input)")
+  verb.add_option("file", f.file, "CUDA C++ file that defines the kernel (- means standard input)")
       ->type_name("FILE")
       ->required();
   verb.add_option("--into", f.folder, "Folder to write both files to (default: stdout)")
       ->type_name("DIR");
   verb.add_option("--kernel", f.adopt.kernels,
-                  "Kernel to adopt; several are launched in this order")
+                  "Kernel to adopt; repeat the flag for several kernels, in launch order")
       ->type_name("TEXT")
       ->allow_extra_args(false);
   verb.add_option("--operation", f.adopt.operation,
-                  "Name of the operation (default: that of the kernel)")
+                  "Name of the operation (default: the kernel's name)")
       ->type_name("TEXT");
   return [flags](Context& context) { return adopt_file(context, *flags); };
 }

@@ -148,17 +148,21 @@ Action add_export(CLI::App& verb, const Operation& operation) {
   auto options = std::make_shared<ExportOptions>();
   options->problem.add_to(verb, operation, ProblemFlags::Word::optional);
   auto& o = *options;
-  verb.add_flag("--database", o.database,
-                "Write trials and sessions as JSON lines (of one problem, if one is given)");
-  verb.add_option("--template", o.template_name, "A kernel of this template, not the stored best")
+  verb.add_flag(
+      "--database", o.database,
+      "Write trials and sessions as JSON lines (only of this problem, if a problem is given)");
+  verb.add_option("--template", o.template_name,
+                  "Export a kernel of this template, not the best stored kernel")
       ->type_name("TEMPLATE");
-  verb.add_option("--set", o.set,
-                  "With --template: values of tunables; the others stay close to their defaults")
+  verb.add_option(
+          "--set", o.set,
+          "With --template: values of tunables; other tunables stay close to their defaults")
       ->type_name("NAME=V,...");
   verb.add_option("--arch", o.arch,
-                  "With --template: obey the limits of this architecture (default: of the device)")
+                  "With --template: apply the limits of this architecture (default: the device's)")
       ->type_name("ARCH");
-  verb.add_option("--on", o.on, "The best on the device whose name or architecture contains this")
+  verb.add_option("--on", o.on,
+                  "Export the best kernel of the device whose name or architecture contains TEXT")
       ->type_name("TEXT");
   verb.add_option("-o,--output", o.output, "File to write (default: stdout)")->type_name("FILE");
   return [options](Context& context) { return export_something(context, *options); };

@@ -306,15 +306,16 @@ Action add_inspect(CLI::App& verb, const Operation& operation) {
   options->selection.add_to(verb);
   auto& o = *options;
   verb.add_option("--clusters", o.clusters,
-                  "Clusters of blocks to run and count, spread over the grid; 0 is all (default 4)")
+                  "Number of block clusters to run and count, spread over the grid; 0 means all "
+                  "(default 4)")
       ->type_name("N")
       ->check(whole_number(0, kMostInt));
-  verb.add_option(
-          "--top", o.top,
-          "Costliest source lines to show, besides every line that wastes anything (default 12)")
+  verb.add_option("--top", o.top,
+                  "Number of costliest source lines to show, plus all lines with bank conflicts or "
+                  "excess sectors (default 12)")
       ->type_name("N")
       ->check(whole_number(0, kMostInt));
-  verb.add_flag("--source", o.source, "Show the text of the lines as well");
+  verb.add_flag("--source", o.source, "Also show the text of each source line");
   verb.add_option("--timeout", o.timeout, "Time-out of one launch (default 60s)")
       ->type_name("TIME");
   return [options](Context& context) { return inspect(context, *options); };

@@ -385,10 +385,9 @@ Action add_operations(CLI::App& verb, const Operation& /*operation*/) {
   name->type_name("NAME");
   auto* const names =
       verb.add_flag("--names", options->names, "Print only the names, one per line");
-  verb.add_flag(
-          "--flags", options->flags,
-          "Print only the flags of its problems, one per line: the flag, its meaning and the words "
-          "known for its value, with tabs between")
+  verb.add_flag("--flags", options->flags,
+                "Print only the flags of the operation's problems, one per line: flag, meaning and "
+                "known values, separated by tabs")
       ->needs(name)
       ->excludes(names);
   return [options](Context& context) {

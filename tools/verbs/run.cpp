@@ -283,17 +283,18 @@ int run_problem(Context& context, const RunOptions& options) {
 Action add_run(CLI::App& verb, const Operation& operation) {
   auto options = std::make_shared<RunOptions>();
   options->problem.add_to(verb, operation, ProblemFlags::Word::required);
-  verb.add_option(
-          "--mode", options->mode,
-          "What the library does when nothing tuned is known (default: KILN_MODE, else use)")
+  verb.add_option("--mode", options->mode,
+                  "What the library does for a problem without a tuned kernel (default: KILN_MODE, "
+                  "else `use`)")
       ->type_name("MODE");
   verb.add_option("--log", options->log,
-                  "What the library prints to stderr (default: KILN_LOG, else warnings)")
+                  "What the library prints to stderr (default: KILN_LOG, else `warning`)")
       ->type_name("LEVEL");
   verb.add_option(
           "--repeat", options->repeat,
-          fmt::format("Timed launches after the first (default {}; none on an emulated device)",
-                      kTimedLaunches))
+          fmt::format(
+              "Timed launches after the first launch (default {}; none on an emulated device)",
+              kTimedLaunches))
       ->type_name("N")
       ->check(whole_number(0, kMostRepetitions));
   verb.add_option("--timeout", options->timeout,

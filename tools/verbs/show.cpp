@@ -360,12 +360,12 @@ int show_problem(Context& context, const ShowOptions& options) {
 Action add_show(CLI::App& verb, const Operation& operation) {
   auto options = std::make_shared<ShowOptions>();
   options->problem.add_to(verb, operation, ProblemFlags::Word::required);
-  verb.add_option("--on", options->on, "Only devices whose name or architecture contains this")
+  verb.add_option("--on", options->on, "Only devices whose name or architecture contains TEXT")
       ->type_name("TEXT");
-  verb.add_option("--top", options->top, "Best candidates to show (default 5)")
+  verb.add_option("--top", options->top, "Number of best candidates to show (default 5)")
       ->type_name("N")
       ->check(whole_number(0, kMostInt));
-  verb.add_flag("--all", options->all, "Show every candidate, failed ones with the reason");
+  verb.add_flag("--all", options->all, "Show every candidate, and why failed candidates failed");
   return [options](Context& context) { return show_problem(context, *options); };
 }
 

@@ -526,15 +526,15 @@ Action add_verify(CLI::App& verb, const Operation& operation) {
   options->problem.add_to(verb, operation, ProblemFlags::Word::required);
   options->selection.add_to(verb);
   verb.add_option("--timeout", options->timeout,
-                  "Time-out of one launch; on a GPU, of all of them together (default 60s)")
+                  "Time-out of one launch; on a GPU, of all launches together (default 60s)")
       ->type_name("TIME");
   verb.add_option("--seed", options->seed, "Seed of the data (default 1)")
       ->type_name("N")
       ->check(whole_number(0));
   CLI::Option* const all =
-      verb.add_flag("--all", options->all, "Judge every configuration of the template");
+      verb.add_flag("--all", options->all, "Verify every configuration of the template");
   verb.add_option("--sample", options->sample,
-                  "Judge that many configurations of the template, drawn by --seed")
+                  "Verify N configurations of the template, drawn at random with --seed")
       ->type_name("N")
       ->check(whole_number(1))
       ->excludes(all);
