@@ -54,8 +54,9 @@ void check_named(const char* flag, double value, double neutral, const Gemm& gem
   if (entry == nullptr || value == neutral) return;
   const std::string_view name = std::string_view(flag).substr(2);
   if (entry->expression.names(name)) return;
-  throw Error(ErrorKind::usage,
-              fmt::format("{} {}: the epilogue does not name {}; leave it out", flag, value, name));
+  throw Error(
+      ErrorKind::usage,
+      fmt::format("{} {}: the epilogue does not use {}; leave out this flag", flag, value, name));
 }
 
 }  // namespace

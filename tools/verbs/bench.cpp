@@ -70,7 +70,7 @@ void check_bench_usage(const BenchOptions& options) {
   const auto reject = [](const char* text) { throw Error(ErrorKind::usage, text); };
   options.selection.check_usage();
   if (!options.tune.empty() && options.selection.given()) {
-    reject("--tune: finds the kernel itself; leave out --template");
+    reject("--tune finds the kernel; leave out --template");
   }
   static_cast<void>(turn_ms(options));
 }
@@ -132,7 +132,7 @@ class Benchmark {
     request.policy.batch_ms = turn_ms(options_);  // not of what --tune stores
     row.contest = hold_contest(context_, bench_, request, row.chosen.candidate, rules);
     if (asked && !has) row.contest.note = "cuBLASLt has no such operation";
-    if (asked && work != Work::all) row.contest.note = "cuBLASLt takes no k of 0";
+    if (asked && work != Work::all) row.contest.note = "cuBLASLt does not accept k = 0";
     return row;
   }
 
@@ -144,9 +144,10 @@ class Benchmark {
     const TuneResult tuned = tune(request, context_.catalog(), bench_.compiler, *bench_.evaluator,
                                   store, bar, StopSignal::requested());
     if (!tuned.best) {
-      context_.warn(fmt::format(
-          "--tune {}: too short, nothing was measured, so this is the kernel that was known before",
-          options_.tune));
+      context_.warn(
+          fmt::format("--tune {}: too short to measure a candidate, so bench uses the kernel that "
+                      "was known before",
+                      options_.tune));
     }
   }
 
@@ -236,7 +237,7 @@ std::string table_text(const std::vector<BenchRow>& rows) {
   const RatioMean mean = mean_ratio(rows);
   if (mean.counted > 0) text += fmt::format("; geometric mean of the ratios {:.3f}", mean.value);
   if (mean.against_wrong > 0) {
-    text += fmt::format(" (without {}, where cuBLASLt's fastest algorithm computes wrongly)",
+    text += fmt::format(" (without {} whose fastest cuBLASLt algorithm gives wrong results)",
                         mean.against_wrong);
   }
   return text + "\n";

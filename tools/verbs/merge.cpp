@@ -25,7 +25,7 @@ int merge_databases(Context& context, const MergeOptions& options) {
     sources.push_back(TuningStore::open(path, OpenMode::salvage));
     if (const auto& fault = sources.back().salvage_fault(); !fault.empty()) {
       context.warn(fmt::format(
-          "{} {}; only rows that can be read and match their digests are merged", path, fault));
+          "{} {}; merge takes only rows that can be read and match their digests", path, fault));
     }
   }
   auto target = TuningStore::open(options.target, OpenMode::read_write);

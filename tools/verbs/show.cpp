@@ -125,7 +125,7 @@ Shelf shelf_of(Context& context, const TuningStore& store, const Problem& proble
 }
 
 std::string chosen_text(const std::optional<Chosen>& chosen) {
-  if (!chosen) return "nothing: no template computes it there";
+  if (!chosen) return "nothing: no template computes this problem on this device";
   return fmt::format("{}: {}", to_string(chosen->match), chosen->reason);
 }
 
@@ -228,9 +228,10 @@ std::string shelf_text(const Shelf& shelf, const ShowOptions& options) {
               fmt::format("{} UTC, {}", date_text(shelf.best->created_unix_ms),
                           ran ? environment.canonical() : environment.toolkit));
   } else {
-    facts.add("best", shelf.history.empty()
-                          ? "none: no candidate succeeded"
-                          : "none: no candidate succeeded since template or judge changed");
+    facts.add("best",
+              shelf.history.empty()
+                  ? "none: no candidate succeeded"
+                  : "none: no candidate succeeded since the template or the operation changed");
   }
   facts.add("outcomes", outcomes_text(shelf.by_outcome));
   for (const auto& [outdated, outcomes] : shelf.history) {
@@ -326,7 +327,7 @@ int show_problem(Context& context, const ShowOptions& options) {
       shelves.push_back(shelf_of(context, *store, problem, device));
     }
     if (store->corrupt_rows() > 0) {
-      context.warn(fmt::format("left out {}; `{}` says more",
+      context.warn(fmt::format("left out {}; `{}` gives details",
                                counted(store->corrupt_rows(), "damaged row"),
                                context.command("doctor")));
     }

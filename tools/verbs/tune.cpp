@@ -57,14 +57,14 @@ struct TuneOptions {
 void check_usage(const TuneOptions& options) {
   const auto reject = [](const char* text) { throw Error(ErrorKind::usage, text); };
   if (options.stale && (!options.suite.empty() || options.compile_only)) {
-    reject("--stale: finds its problems itself, on a device; leave out --suite and --compile-only");
+    reject("--stale selects the problems and needs a device; leave out --suite and --compile-only");
   }
   options.problem.check_list(options.stale ? "--stale" : options.suite.empty() ? "" : "--suite");
   if (options.compile_only && options.arch.empty()) {
     reject("--compile-only: name the architecture, e.g. --arch sm_90a");
   }
   if (!options.compile_only && !options.arch.empty()) {
-    reject("--arch: only with --compile-only; otherwise the device decides");
+    reject("--arch needs --compile-only; otherwise tune takes the architecture of the device");
   }
 }
 
@@ -148,7 +148,7 @@ class Tuning {
       }
       if (bench_.evaluator->info().driver.starts_with(kPublishedFigures)) {
         context.note(
-            "this GPU has not been measured with Kiln: its profile holds published figures, so "
+            "the profile of this emulated GPU holds published figures, not measurements, so "
             "predictions are rough");
       }
     } else {
@@ -195,8 +195,8 @@ class Tuning {
       bar.clear();
       if (!is_contest_held) {
         context_.note(
-            "no comparison with cuBLASLt, which takes seconds: give --budget five or more, or ask "
-            "`kiln bench`");
+            "no comparison with cuBLASLt, because the budget is too short. Next: use --budget 5s "
+            "or more, or run `kiln bench`");
         return report;
       }
       const auto& key = report.result->best->key;
@@ -299,8 +299,8 @@ int tune_stale(Context& context, const TuneOptions& options) {
   }
   if (lines.empty()) {
     context.note(
-        "nothing is stale: no problem's best kernel on this device, and no problem without one, is "
-        "of a template or an operation that has changed since it was tuned");
+        "nothing is stale: no template or operation of a problem tuned on this device has changed "
+        "since");
   }
   return tune_lines(context, tuning, lines);
 }

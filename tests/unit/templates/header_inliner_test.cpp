@@ -219,8 +219,9 @@ TEST(HeaderInlinerError, PointsAtTheInclude) {
               AllOf(StartsWith("dir/kernel.cu:1:10: there is no header <vector>"),
                     HasSubstr("KILN_RENDERED")));
   EXPECT_THAT(text({}, "#include <array>\n"), HasSubstr("include <cuda/std/array>"));
-  EXPECT_THAT(text({}, "#include <cuda_fp61.h>\n"),
-              HasSubstr("Next: write <cuda_fp16.h>, if that is meant, or put it beside"));
+  EXPECT_THAT(
+      text({}, "#include <cuda_fp61.h>\n"),
+      HasSubstr("Next: if you mean <cuda_fp16.h>, write that name; otherwise put it beside"));
   EXPECT_THAT(text({}, "#include <cooperative_group.h>\n"),
               HasSubstr("write <cooperative_groups.h>,"));
   EXPECT_THAT(text({}, "#include <cooperative_group/reduce.h>\n"),
