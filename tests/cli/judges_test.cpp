@@ -256,7 +256,7 @@ TEST_F(Judges, AnApplicationIsWarnedOfADefaultThatWasFoundWrong) {
   const cli::Run used = run("run");
   EXPECT_THAT(used.out, HasSubstr("match     default_config"));
   EXPECT_THAT(used.err, HasSubstr("triple_shared"));
-  EXPECT_THAT(used.err, HasSubstr("was found wrong for triple"));
+  EXPECT_THAT(used.err, HasSubstr("gave wrong results for triple"));
   EXPECT_THAT(used.err, HasSubstr("race at triple_shared.cu:"));
 }
 

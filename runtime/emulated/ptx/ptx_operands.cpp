@@ -59,7 +59,7 @@ int OperandReader::read_guard() {
   const Token token = lexer_.expect(Token::Kind::word, "a predicate");
   const auto name = names_.find(token.text);
   if (!name || name->kind != Name::Kind::registers) {
-    fail_at(token, fmt::format("'{}' is no register", token.text));
+    fail_at(token, fmt::format("'{}' is not a register", token.text));
   }
   const Operand operand = read_register(token, *name);
   if (operand.kind != Operand::Kind::reg) fail_at(token, "a guard is one register");
@@ -208,7 +208,7 @@ Operand OperandReader::read_address_base() {
   Operand base = read_word(kNested);
   if (base.kind != Operand::Kind::reg && base.kind != Operand::Kind::variable) {
     fail_at(token,
-            fmt::format("'{}' is no register or variable that holds an address", token.text));
+            fmt::format("'{}' is not a register or variable that holds an address", token.text));
   }
   return base;
 }

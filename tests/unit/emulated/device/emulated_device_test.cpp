@@ -118,7 +118,7 @@ TEST(EmulatedDevice, VariablesOfAModuleCanBeCopiedTo) {
   EXPECT_EQ(values, (std::array<std::uint32_t, 3>{0, 7, 0}));
   const DeviceStatus refused =
       device.copy_on_device(weights->address, counter->address, 8, nullptr);
-  EXPECT_THAT(refused.message, HasSubstr("which no allocation holds"));
+  EXPECT_THAT(refused.message, HasSubstr("outside of all allocations"));
 }
 
 constexpr const char* kPair =
