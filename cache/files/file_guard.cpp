@@ -45,8 +45,9 @@ std::string name_another(const FileUse& use) {
 std::string how_to_copy(const Guarded& file) {
   if (!file.use.is_copied) return name_another(file.use);
   const std::string copy = "~/" + shell_word(fs::path(file.path).filename().string());
-  return fmt::format("if you trust its content, copy it with `cp -n {} {}` and name {} with {}",
-                     shell_word(file.path), copy, copy, file.use.setting);
+  return fmt::format(
+      "if you trust the content, copy the file with `cp -n {} {}` and name {} with {}",
+      shell_word(file.path), copy, copy, file.use.setting);
 }
 
 std::string reason(int error) {
@@ -108,7 +109,7 @@ void check_ancestors(fs::path folder, const Guarded& file) {
     if ((by_group || (info.st_mode & S_IWOTH) != 0) && (info.st_mode & S_ISVTX) == 0) {
       refuse(file,
              fmt::format("is not trusted: {} can be written by others (mode {:04o}), who could "
-                         "replace what is in it",
+                         "replace the files in this folder",
                          what, info.st_mode & 07777U),
              next);
     }
@@ -219,7 +220,7 @@ bool exists_and_is_safe(const std::string& path, const FileUse& use) {
   if (struct stat beside{}; ::lstat(journal.c_str(), &beside) == 0) {
     if (!S_ISREG(beside.st_mode)) {
       refuse(file, fmt::format("has a journal that is not a regular file ({})", journal),
-             "find out whose it is, and remove it");
+             "find out who made the journal, and remove the journal");
     }
     check_owner_and_mode(beside, file, "its journal", journal);
   }

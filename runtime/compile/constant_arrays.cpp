@@ -30,14 +30,14 @@ DeviceStatus find_constant_arrays(Device& device, const LoadedModule& module,
     });
     if (!variable) {
       return refused(
-          fmt::format("{}the compiled code has no array {}. Next: name the array with all of its "
-                      "namespaces; the array must not be static or in an unnamed namespace",
+          fmt::format("{}the compiled code has no array {}; name the array with all of its "
+                      "namespaces, and do not declare the array static or in an unnamed namespace",
                       place, fill.array));
     }
     if (variable->bytes < fill.bytes) {
       return refused(fmt::format(
-          "{}the array {} has {} bytes, but its operand has {}. Next: declare the array large "
-          "enough for the largest problem, or exclude larger problems with a \"require\" line",
+          "{}the array {} has {} bytes, but its operand has {}; declare the array large enough for "
+          "the largest problem, or exclude larger problems with a \"require\" line",
           place, fill.array, variable->bytes, fill.bytes));
     }
     found.push_back({variable->address, fill.bytes, fill.operand});

@@ -87,7 +87,8 @@ TEST_F(Judges, ACorrectedReferenceTurnsItsVerdictsAround) {
   declare();
   const cli::Run before = run("run");
   EXPECT_THAT(before.out, HasSubstr("match     default_config"));
-  EXPECT_THAT(before.out, HasSubstr("have changed since it was verified; `kiln tune --stale`"));
+  EXPECT_THAT(before.out,
+              HasSubstr("have changed since the kernel was verified; `kiln tune --stale`"));
   EXPECT_THAT(run("show").out, HasSubstr("of an older judge: 1 ok, 1 wrong_result"));
   EXPECT_THAT(run("show").out, HasSubstr("none: no candidate succeeded since"));
   EXPECT_THAT(sandbox.run({"list"}).out, HasSubstr("triple_plain (older judge)"));
@@ -193,7 +194,7 @@ TEST_F(Judges, AnotherFillChangesTheJudgeAndNotTheTemplate) {
   (void)tune();
   declare("x in: n", "x in: n; fill uniform");
   EXPECT_THAT(run("show").out, HasSubstr("of an older judge: 1 ok, 1 wrong_result"));
-  EXPECT_THAT(run("run").out, HasSubstr("data or sizes to verify have changed"));
+  EXPECT_THAT(run("run").out, HasSubstr("data or verified sizes of its operation have changed"));
 }
 
 TEST_F(Judges, WordsOfAnOperationThatNothingDependsOnChangeNothing) {

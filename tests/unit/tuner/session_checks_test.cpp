@@ -99,8 +99,8 @@ TEST_F(SessionChecks, WhatTheyHadNoTimeForIsNotTheBestOnceTheyFoundItsTemplateWr
   EXPECT_EQ(result.session.state, "budget");
   ASSERT_EQ(result.failures.size(), 1U);
   EXPECT_EQ(result.failures[0].example.message, "race at toy.cu:7");
-  EXPECT_THAT(observer.notes, Contains("the next best was not checked for races, missing waits and "
-                                       "the like: the budget ended first"));
+  EXPECT_THAT(observer.notes, Contains("the next best candidate was not checked for races, missing "
+                                       "waits and similar faults: the budget ended first"));
   BestQuery query;
   query.problem = request.tuned.problem;
   query.device = device.info().device_class;
