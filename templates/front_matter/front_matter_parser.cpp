@@ -182,7 +182,7 @@ class FrontMatterParser {
     if (is_of_field && line.declaration.owner.empty()) {
       throw_at(line.declaration.place, line.declaration.name, 0,
                fmt::format("\"{}\" is not in a marked struct; write \"struct Name {{  //@ config\" "
-                           "where it begins",
+                           "where the struct begins",
                            line.declaration.name));
     }
   }
@@ -190,8 +190,8 @@ class FrontMatterParser {
   static std::string how_to_mark(const FrontMatterLine& line) {
     if (line.key == "at") return "\"at launch\" goes after a struct: struct Name {  //@ at launch";
     return fmt::format(
-        "the config struct is marked where it is declared; write \"struct {} {{  "
-        "//@ config\" there, and remove this line",
+        "the config struct must be marked at its declaration; write \"struct {} {{  //@ config\" "
+        "there, and remove this line",
         line.text.empty() ? "Name" : line.text);
   }
 
@@ -204,8 +204,8 @@ class FrontMatterParser {
                          line.key, line.text);
     }
     return fmt::format(
-        "\"{0}\" is written on the field of the config struct; write \"int {1};  "
-        "//@ {0} {2}\" there, and remove this line",
+        "\"{0}\" belongs on the field of the config struct; write \"int {1};  //@ {0} {2}\" there, "
+        "and remove this line",
         line.key, name, trimmed(text.substr(equals + 1)));
   }
 
@@ -233,8 +233,8 @@ class FrontMatterParser {
       result_.launch_type_ = line.declaration.name;
       if (line.declaration.name == result_.config_type_) {
         line.fail_at_key(
-            "the config struct is compiled into the kernel; what is known only at launch "
-            "goes into a struct of its own");
+            "the config struct is compiled into the kernel; put values that are known only at "
+            "launch into a separate struct");
       }
     });
     need("launch");
@@ -258,12 +258,12 @@ class FrontMatterParser {
     const Declaration& field = line.declaration;
     if (result_.names_.find(field.name) >= 0 || is_of_arguments(field.name)) {
       throw_at(field.place, field.name, 0,
-               fmt::format("\"{}\" already means something in this template", field.name));
+               fmt::format("the name \"{}\" is already used in this template", field.name));
     }
     result_.names_.intern(field.name);
     if (is_at_launch(field)) {
       if (field.type != "int") {
-        throw_at(field.place, field.name, 0, "the fields of a struct at launch are int");
+        throw_at(field.place, field.name, 0, "the fields of a launch struct must be int");
       }
       at_launch_.push_back(field.name);
     }
@@ -315,7 +315,8 @@ class FrontMatterParser {
       if (operation_->is_declared()) {
         line.fail_at_key(fmt::format("kernels of {} take no expressions", operation_->name));
       }
-      if (line.text != "yes") line.fail(0, "\"yes\" is expected: its kernels take expressions");
+      if (line.text != "yes")
+        line.fail(0, "\"yes\" is expected: the template's kernels take expressions");
       result_.takes_epilogue_ = true;
     } else if (line.key == "constant") {
       read_constant(line);
@@ -374,14 +375,14 @@ class FrontMatterParser {
       const auto& used = result_.names_.name(slot);
       if (is_size(used)) {
         line.fail(offset_of_name(line.text, used),
-                  fmt::format("a let cannot depend on the size \"{}\": it is compiled into the "
+                  fmt::format("a let cannot depend on the size \"{}\": lets are compiled into the "
                               "kernel, which serves many sizes",
                               used));
       }
       if (contains(at_launch_, used)) {
         line.fail(offset_of_name(line.text, used),
-                  fmt::format("a let cannot depend on \"{}\", which is known only at launch: it is "
-                              "compiled into the kernel",
+                  fmt::format("a let cannot depend on \"{}\", which is known only at launch: lets "
+                              "are compiled into the kernel",
                               used));
       }
     }
@@ -396,8 +397,8 @@ class FrontMatterParser {
       for (const auto& [name, offset] : free_names(arguments->text)) {
         if (!is_size(name) && !contains(at_launch_, name)) continue;
         line.fail(arguments->offset + offset,
-                  fmt::format("\"{}\" is known only at launch, and template arguments are compiled "
-                              "into the kernel; pass it as one of its \"args\"",
+                  fmt::format("\"{}\" is known only at launch, but template arguments are compiled "
+                              "into the kernel; pass the value in \"args\"",
                               name));
       }
       launch.template_arguments = arguments->text;
@@ -410,8 +411,8 @@ class FrontMatterParser {
   void read_args(const FrontMatterLine& line) {
     if (!operation_->is_declared()) {
       line.fail_at_key(
-          fmt::format("kernels of {} get one struct, the same for all; \"args\" is for "
-                      "operations that are declared with a reference",
+          fmt::format("all kernels of {} get the same struct; \"args\" is for operations that are "
+                      "declared with a reference",
                       operation_->name));
     }
     if (args_lines_.back() != nullptr) line.fail_at_key("a second \"args\" for this launch");
@@ -439,8 +440,8 @@ class FrontMatterParser {
     if (line.key == "map") {
       if (operation_->is_declared()) {
         line.fail_at_key(fmt::format(
-            "\"map\" lines need an operation whose operands have leading dimensions, as "
-            "{}; those of {} lie tight: its kernels copy without tensor maps",
+            "\"map\" lines need an operation whose operands have leading dimensions, such as {}; "
+            "operands of {} are tight, and their kernels copy without tensor maps",
             typed_operation_names(), operation_->name));
       }
       if (launch.maps.size() == kMostTensorMaps) {
@@ -475,7 +476,7 @@ class FrontMatterParser {
     check_struct("at", result_.launch_fields_);
     if (result_.launch_fields_.size() > kMostLaunchValues) {
       find("at")->fail_at_key(
-          fmt::format("more than {} fields, the most that a launch takes", kMostLaunchValues));
+          fmt::format("more than {} fields, the maximum for a launch", kMostLaunchValues));
     }
   }
 
@@ -485,7 +486,7 @@ class FrontMatterParser {
     const auto scanned = find_struct(result_.source_, line->declaration.name);
     if (!scanned) {
       throw_at(line->declaration.place, line->declaration.name, 0,
-               fmt::format("the struct {} has no end", line->declaration.name));
+               fmt::format("the struct {} is never closed", line->declaration.name));
     }
     for (const auto& name : scanned->fields) {
       const auto known = fields_.find(name);
@@ -547,8 +548,8 @@ class FrontMatterParser {
     const std::string plain =
         at == std::string::npos ? launch.kernel : launch.kernel.substr(at + 1);
     if (fields_.contains(plain) && !contains(at_launch_, plain)) {
-      line.fail(0,
-                fmt::format("\"{}\" is a macro of this template, too; rename one of them", plain));
+      line.fail(
+          0, fmt::format("\"{}\" is also a macro of this template; rename one of the two", plain));
     }
   }
 

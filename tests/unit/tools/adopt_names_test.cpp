@@ -115,8 +115,8 @@ TEST(AdoptNames, NumbersThatDoNotGiveWayAreNamedByTheirLine) {
     const Adoption adoption = with_kernel(declarations);
     EXPECT_THAT(adoption.adopted.text, HasSubstr("//@   grid     ceil_div(n, 64)"));
     EXPECT_THAT(adoption.notes,
-                ElementsAre(HasSubstr("always defines block_size_x, so Kiln: to tune it, write "
-                                      "\"#ifndef block_size_x\" above")))
+                ElementsAre(HasSubstr("always defines block_size_x, so Kiln cannot tune the macro: "
+                                      "write \"#ifndef block_size_x\" above")))
         << declarations;
   }
 }

@@ -30,7 +30,7 @@ TEST(AdoptRefusals, TexturesAreRefusedWithTheirLine) {
                       "  out[n] = tex2D<float>(tex, 1, 2);\n}\n"),
               AllOf(StartsWith("kernels/file.cu:2: cudaTextureObject_t tex: textures and surfaces "
                                "are not supported"),
-                    HasSubstr("give the kernel a pointer to the array")));
+                    HasSubstr("pass the array to the kernel as an operand")));
   EXPECT_THAT(refusal("texture<float, 2> image;\n__global__ void f(float* out) { out[0] = 1; }\n"),
               StartsWith("kernels/file.cu:1: texture<...>: "));
 }

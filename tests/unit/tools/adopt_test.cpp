@@ -167,12 +167,12 @@ TEST(Adopt, WhatIsMissingIsRefusedByItsLine) {
   const Adoption adoption = adopted(test::kVectorAddSource);
   EXPECT_THAT(error_text(ErrorKind::template_,
                          [&] { (void)Operation::parse("vector_add.cu", adoption.operation.text); }),
-              StartsWith("vector_add.cu:2:16: FILL_IN is yet to be filled in\n"));
+              StartsWith("vector_add.cu:2:16: replace FILL_IN (the first of 4 places)\n"));
   const std::string named = filled(
       adoption.operation.text, {{"FILL_IN: say in one line what the operation computes", "A sum"}});
   EXPECT_THAT(
       error_text(ErrorKind::template_, [&] { (void)Operation::parse("vector_add.cu", named); }),
-      StartsWith("vector_add.cu:10:18: FILL_IN is yet to be filled in: exact, or \"within "
+      StartsWith("vector_add.cu:10:18: replace FILL_IN (the first of 3 places): exact, or \"within "
                  "1e-5 1e-6\" (relative, absolute), or \"bound 16 of f32\" (16 roundoffs of "
                  "f32)\n"));
   std::vector<int> lines;
@@ -570,7 +570,7 @@ TEST(AdoptLimits, ManyConstantsAreRefusedAtTheirLine) {
   for (int i = 1; i < 200; ++i) source += ",\nc" + std::to_string(i);
   source += ";\n__global__ void f(float* x) { x[0] = c0; }\n";
   EXPECT_THAT(error_text(ErrorKind::template_, [&] { (void)adopted(source.c_str()); }),
-              StartsWith("kernels/file.cu:129:1: c128 is one of more than 128 variables"));
+              StartsWith("kernels/file.cu:129:1: with c128, the file has more than 128 variables"));
 }
 
 }  // namespace
