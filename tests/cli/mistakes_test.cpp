@@ -176,7 +176,7 @@ TEST(NewcomersFaults, AreNoFaultsOfTheDevice) {
   EXPECT_THAT(reference.err, HasSubstr("./row_sum.cu:12: the reference row_sum_reference does not "
                                        "run: out_of_bounds at row_sum.cu:18"));
   EXPECT_THAT(reference.err, HasSubstr("past the end of operand x of the reference"));
-  EXPECT_THAT(reference.err, HasSubstr("Next: correct it"));
+  EXPECT_THAT(reference.err, HasSubstr("Next: correct this kernel"));
 }
 
 TEST(NewcomersFaults, AnApplicationIsToldOfHostCode) {

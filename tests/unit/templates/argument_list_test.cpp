@@ -306,7 +306,7 @@ TEST(ArgumentList, MistakesAreShownWhereTheyAre) {
               HasSubstr("an operand has no \".f32\""));
   EXPECT_THAT(list_complaint("y.magnitud", ArgumentsOf::reference),
               HasSubstr("did you mean \"magnitude\"?"));
-  EXPECT_THAT(list_complaint("x.magnitude", ArgumentsOf::reference), HasSubstr("x is not written"));
+  EXPECT_THAT(list_complaint("x.magnitude", ArgumentsOf::reference), HasSubstr("x is only read"));
   EXPECT_THAT(list_complaint("workspace", ArgumentsOf::reference),
               HasSubstr("a reference has no workspace"));
   EXPECT_THAT(list_complaint("z.f64", ArgumentsOf::reference), HasSubstr("unknown name \"z.f64\""));

@@ -244,7 +244,7 @@ TEST(Decoder, WhatCallsCopyInHasALimit) {
                              ".func f() { .reg .b32 r; A: ret;\ntable: "
                              ".branchtargets " +
                                  targets + "; brx.idx r, table; }"),
-              HasSubstr("larger than the emulator takes"));
+              HasSubstr("larger than the emulator supports"));
   EXPECT_THAT(module_refusal(calls + "ret;",
                              ".func f() { .local .b8 x[1099511627776]; .reg .b64 r;\n"
                              "mov.u64 r, x; ret; }"),
