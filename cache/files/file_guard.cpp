@@ -91,10 +91,11 @@ void check_owner_and_mode(const struct stat& info, const Guarded& file, const st
                                         what, info.st_mode & 07777U);
   // A shared folder, or one of the system, is not the user's to close.
   if ((info.st_mode & S_ISVTX) != 0 || info.st_uid != ::geteuid()) {
-    refuse(file, fault, "keep it in a folder of your own, created with `mkdir -m 700`");
+    refuse(file, fault, "keep the file in a folder of your own, created with `mkdir -m 700`");
   }
-  refuse(file, fault,
-         fmt::format("`chmod go-w {}`, or keep it in a folder of your own", shell_word(path)));
+  refuse(
+      file, fault,
+      fmt::format("`chmod go-w {}`, or keep the file in a folder of your own", shell_word(path)));
 }
 
 /// `folder` and all above it: none may let others replace what is in it.
@@ -103,7 +104,8 @@ void check_ancestors(fs::path folder, const Guarded& file) {
     struct stat info {};
     if (folder.empty() || ::stat(folder.c_str(), &info) != 0) return;
     const std::string what = fmt::format("the folder {} above it", folder.string());
-    const char* const next = "keep it below a folder of your own, created with `mkdir -m 700`";
+    const char* const next =
+        "keep the file below a folder of your own, created with `mkdir -m 700`";
     check_owner(info, file, what, next);
     const bool by_group = (info.st_mode & S_IWGRP) != 0 && !is_private_group(info.st_gid);
     if ((by_group || (info.st_mode & S_IWOTH) != 0) && (info.st_mode & S_ISVTX) == 0) {

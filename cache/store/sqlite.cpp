@@ -29,7 +29,7 @@ struct Diagnosis {
 };
 
 constexpr const char* kDamageRemedy =
-    "run `kiln doctor --db {0}` for details, save what is readable with `kiln export --database "
+    "run `kiln doctor --db {0}` for details, save the readable rows with `kiln export --database "
     "--db {0} -o sound.jsonl`, move the file away (Kiln creates a new one), then `kiln import "
     "sound.jsonl --db {0}`";
 
@@ -49,8 +49,9 @@ Diagnosis diagnose(const SQLite::Exception& error) {
     case SQLITE_CORRUPT:
       return {Cause::damaged, "is damaged", kDamageRemedy};
     case SQLITE_FULL:
-      return {Cause::full, "cannot grow: the disk is full",
-              "free some space (`df` shows where) and try again; what was stored before is intact"};
+      return {
+          Cause::full, "cannot grow: the disk is full",
+          "free some space (`df` shows where) and try again; the rows stored before are intact"};
     case SQLITE_READONLY:
     case SQLITE_CANTOPEN:
     case SQLITE_PERM:
@@ -59,8 +60,8 @@ Diagnosis diagnose(const SQLite::Exception& error) {
               "check owner and permissions of the file and its folder (file 0600, folder 0700)"};
     case SQLITE_IOERR:
       return {Cause::full, "cannot be read or written",
-              "check free space, quota and file size limit (`df`, `ulimit -f`), then the disk; "
-              "what was stored before is intact"};
+              "check free space, quota and file size limit (`df`, `ulimit -f`), then the disk; the "
+              "rows stored before are intact"};
     case SQLITE_INTERRUPT:
       return {Cause::damaged, "takes longer to read than its size can explain",
               "the file is damaged, or crafted to cause this: move the file away; Kiln creates a "

@@ -101,7 +101,7 @@ TEST(Hints, WhatFailsIsToldWithACommandThatShowsMore) {
   EXPECT_NE(some.out.find("failed     2 wrong_result: n=70 ("), std::string::npos) << some.out;
   EXPECT_NE(some.out.find(": never written, expected "), std::string::npos) << some.out;
   EXPECT_NE(
-      some.out.find("judged by  my templates/twice.cu:8: right y exact; reference in line 11"),
+      some.out.find("criterion  my templates/twice.cu:8: right y exact; reference in line 11"),
       std::string::npos)
       << some.out;
   const auto commands = lines_starting(some.out, "kiln verify twice --n 100 --template ");
@@ -133,7 +133,7 @@ TEST(Hints, WhatFailsIsToldWithACommandThatShowsMore) {
   EXPECT_EQ(all.exit_code, 1) << all.err;
   EXPECT_NE(all.out.find("tried     4 of 4 configurations"), std::string::npos) << all.out;
   EXPECT_NE(all.out.find("NOT correct: 2 of 4 configurations"), std::string::npos) << all.out;
-  EXPECT_NE(all.out.find("judged by  my templates/twice.cu:8: right y exact; reference in line 11"),
+  EXPECT_NE(all.out.find("criterion  my templates/twice.cu:8: right y exact; reference in line 11"),
             std::string::npos)
       << all.out;
   EXPECT_EQ(all.out.find("rule and its reference as well"), std::string::npos) << all.out;

@@ -115,10 +115,10 @@ class NoteWriter {
           "array that the kernel reads as a plain variable, and adopt again",
           constant.line, constant.name));
     } else if (constant.is_pointer) {
-      add(fmt::format(
-          "line {}: {} is a pointer in constant memory, which Kiln cannot fill: make it "
-          "a parameter of the kernel, and adopt again",
-          constant.line, constant.name));
+      add(
+          fmt::format("line {}: {} is a pointer in constant memory, which Kiln cannot fill: make "
+                      "the pointer a parameter of the kernel, and adopt again",
+                      constant.line, constant.name));
     } else if (constant.is_hidden) {
       add(
           fmt::format("line {}: {} is static or in an unnamed namespace, so Kiln cannot fill the "

@@ -151,7 +151,7 @@ void add_failures(FactSheet& sheet, const TuneReport& report, const Context& con
     const bool all = !result.best && result.failures.size() == 1 && group->count > 1;
     const std::string judge =
         judged_by(*find_operation(example.key.problem.operation), example.message, all);
-    if (!judge.empty()) sheet.add("judged by", judge);
+    if (!judge.empty()) sheet.add("criterion", judge);
   }
   sheet.add("next", failure_command(report, example, context));
 }

@@ -131,7 +131,7 @@ class Benchmark {
     const ContestRules rules{asked && has && work == Work::all, options_.rounds};
     request.policy.batch_ms = turn_ms(options_);  // not of what --tune stores
     row.contest = hold_contest(context_, bench_, request, row.chosen.candidate, rules);
-    if (asked && !has) row.contest.note = "cuBLASLt has no such operation";
+    if (asked && !has) row.contest.note = "cuBLASLt does not support this operation";
     if (asked && work != Work::all) row.contest.note = "cuBLASLt does not accept k = 0";
     return row;
   }

@@ -91,8 +91,7 @@ Action add_doctor(CLI::App& verb, const Operation& /*operation*/) {
     if (profile->empty()) return doctor(context);
     if (context.flags.json) {
       throw Error(ErrorKind::usage,
-                  "--save-profile: its result is the file, and it has no JSON form; leave out "
-                  "--json");
+                  "--save-profile writes a TOML file, not JSON; leave out --json");
     }
     return save_profile(context, *profile);
   };

@@ -235,7 +235,8 @@ std::string shelf_text(const Shelf& shelf, const ShowOptions& options) {
   }
   facts.add("outcomes", outcomes_text(shelf.by_outcome));
   for (const auto& [outdated, outcomes] : shelf.history) {
-    facts.add("history", fmt::format("of an {}: {}", to_string(outdated), outcomes_text(outcomes)));
+    facts.add("history",
+              fmt::format("results of an {}: {}", to_string(outdated), outcomes_text(outcomes)));
   }
   facts.add("applications get", chosen_text(shelf.chosen));
   text += facts.text();

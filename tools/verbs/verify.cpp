@@ -282,7 +282,7 @@ void add_verdict(FactSheet& facts, const Judgement& judgement, bool all_disagree
   if (judgement.outcome != Outcome::wrong_result || !judgement.findings.empty()) return;
   const std::string judge = judged_by(*find_operation(judgement.request.problem.operation),
                                       judgement.message, all_disagree);
-  if (!judge.empty()) facts.add("judged by", judge);
+  if (!judge.empty()) facts.add("criterion", judge);
 }
 
 std::string judgement_text(const Judgement& judgement) {
@@ -424,7 +424,7 @@ std::string survey_text(const Survey& survey) {
   }
   FactSheet fault;
   add_verdict(fault, *example, all_disagree);
-  return text + fmt::format("\n{}\nof {}\n{}{}", table.text(),
+  return text + fmt::format("\n{}\nfor {}\n{}{}", table.text(),
                             example->chosen.candidate.config.canonical(), fault.text(),
                             findings_text(*example));
 }

@@ -155,7 +155,7 @@ Operand OperandReader::read_special(const Token& token) {
   const SpecialRegister* const special = find_special(name);
   if (special == nullptr) {
     fail_at(token,
-            fmt::format("'{}' is neither a declared register nor a special one", token.text));
+            fmt::format("'{}' is neither a declared register nor a special register", token.text));
   }
   Operand operand = of_kind(Operand::Kind::special);
   operand.name = token.text;

@@ -80,7 +80,7 @@ TEST(PtxOperands, RegistersAreNumberedAsTheyAreMentioned) {
 TEST(PtxOperands, ACountedNameDeclaresThatMany) {
   EXPECT_EQ(read_back_one("mov.u32 %r0, %r98;"), "mov.u32 %r0, %r98;");
   EXPECT_THAT(kernel_refusal("mov.u32 %r0, %r99;"),
-              HasSubstr("PTX:3:14: '%r99' is neither a declared register nor a special one"));
+              HasSubstr("PTX:3:14: '%r99' is neither a declared register nor a special register"));
   EXPECT_THAT(kernel_refusal("mov.u32 %r0, %r07;"), HasSubstr("'%r07'"));
   EXPECT_THAT(kernel_refusal("mov.u32 %r0, %r;"), HasSubstr("'%r'"));
   EXPECT_THAT(kernel_refusal("mov.u32 %r0, %r99999999999;"), HasSubstr("'%r99999999999'"));
