@@ -202,9 +202,9 @@ void check_has_template(const fs::path& directory, const std::string& hints, con
                 : fmt::format("{} beside these hints {}", name,
                               declares_operation(found->second) ? "declares an operation"
                                                                 : "has no front matter");
-  throw Error(ErrorKind::template_,
-              fmt::format("{}:1:1: {}. Next: name them as their template's file, or remove them.",
-                          (directory / hints).generic_string(), what));
+  throw Error(ErrorKind::template_, fmt::format("{}:1:1: {}. Next: give the hints the name of "
+                                                "their template's file, or remove the hints.",
+                                                (directory / hints).generic_string(), what));
 }
 
 /// Over the sources that rendering reads, and nothing else in the folder. A declared operation says

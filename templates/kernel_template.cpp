@@ -110,7 +110,7 @@ std::optional<std::string> KernelTemplate::why_unsupported(const Problem& proble
     return fmt::format("{} computes {}, not {}", name_, operation_, problem.operation);
   }
   if (arch_ && arch_->evaluate(device_values(limits)).value_or(0) == 0) {
-    return fmt::format("{} needs {}, this is {}", name_, arch_->text(),
+    return fmt::format("{} needs {}, but this is {}", name_, arch_->text(),
                        limits.arch.empty() ? fmt::format("sm_{}", limits.sm) : limits.arch);
   }
   // Of several rows the closest one explains best.

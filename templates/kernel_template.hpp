@@ -273,7 +273,7 @@ class KernelTemplate {
   [[nodiscard]] std::int64_t priority(const Problem& problem, const DeviceLimits& limits) const;
 
   /// Nothing if the template can compute the problem on that device, else the reason in words
-  /// ("product_tiled does not take a=f64", "needs sm >= 80, this is sm_75").
+  /// ("product_tiled does not take a=f64", "needs sm >= 80, but this is sm_75").
   [[nodiscard]] std::optional<std::string> why_unsupported(const Problem& problem,
                                                            const DeviceLimits& limits) const;
   /// The configurations for that problem and device. Precondition: supported.

@@ -89,15 +89,16 @@ class Bench {
     request.arch = limits.arch;
     const CompileResult compiled = compiler.compile(request);
     if (!compiled.ok) {
-      throw Error(ErrorKind::compiler,
-                  fmt::format("the kernels that measure a device do not compile for {}. Next: see "
-                              "whether `kiln doctor` reports a problem with NVRTC. It said:\n{}",
-                              limits.arch, compiled.log));
+      throw Error(
+          ErrorKind::compiler,
+          fmt::format("the kernels that measure a device do not compile for {}. Next: see whether "
+                      "`kiln doctor` reports a problem with NVRTC. The compiler said:\n{}",
+                      limits.arch, compiled.log));
     }
     if (!compiled.warnings.empty() || compiled.resources.spill_store_bytes > 0) {
       throw Error(ErrorKind::device,
-                  fmt::format("{} compiled the measuring kernels to slow code. Next: use "
-                              "another toolkit. It said:\n{}",
+                  fmt::format("{} compiled the measuring kernels to slow code. Next: use another "
+                              "toolkit. The compiler said:\n{}",
                               compiler.identity(), compiled.log));
     }
     DeviceStatus status;

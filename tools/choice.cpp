@@ -26,7 +26,7 @@ Config choose_config(const KernelTemplate& kernel_template, const Problem& probl
   for (const auto& [name, values] : choices) {
     if (values.size() != 1) {
       throw Error(ErrorKind::usage,
-                  fmt::format("--set {}: takes one value here, not {}", name, values.size()));
+                  fmt::format("--set {}: give one value, not {}", name, values.size()));
     }
   }
   if (const auto config = space.narrowed(choices).default_config()) return *config;
@@ -36,7 +36,7 @@ Config choose_config(const KernelTemplate& kernel_template, const Problem& probl
   for (const auto& [name, values] : choices) attempt.set(name, values.front());
   throw Error(ErrorKind::usage,
               fmt::format("template {}: no valid configuration has these values; with defaults for "
-                          "the rest: {}",
+                          "the other tunables: {}",
                           kernel_template.name(), space.why_invalid(attempt).value_or("empty")));
 }
 

@@ -132,8 +132,9 @@ DeviceLimits Context::limits(const std::string& arch) const {
     return open_device(device().value)->info().limits;
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::device) throw;
-    note(fmt::format("no device here; using the limits of {} (--arch names another architecture)",
-                     kFallbackArch));
+    note(fmt::format(
+        "no device on this machine; using the limits of {} (--arch names another architecture)",
+        kFallbackArch));
     return known_limits(kFallbackArch);
   }
 }

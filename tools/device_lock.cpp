@@ -71,8 +71,8 @@ bool DeviceLock::try_lock(const std::string& uuid) {
   if (opened >= 0) ::close(opened);
   if (error == EADDRINUSE) return false;
   throw Error(ErrorKind::device,
-              fmt::format("the GPU cannot be reserved: no local socket ({}). Next: allow local "
-                          "sockets, or raise the limit of open files (`ulimit -n`).",
+              fmt::format("the GPU cannot be locked for measurements: no local socket ({}). Next: "
+                          "allow local sockets, or raise the limit of open files (`ulimit -n`).",
                           std::strerror(error)));
 }
 
@@ -99,9 +99,10 @@ DeviceLock lock_device(const Context& context, const DeviceInfo& info, IfTaken i
   if (if_taken == IfTaken::refuse) {
     throw Error(
         ErrorKind::device,
-        fmt::format("{}. Next: try again when it has finished, or leave out --no-wait.", taken));
+        fmt::format("{}. Next: try again when that process has finished, or leave out --no-wait.",
+                    taken));
   }
-  context.note(taken + "; waiting for it to finish (Ctrl-C stops waiting)");
+  context.note(taken + "; waiting until that process finishes (Ctrl-C stops waiting)");
   while (!StopSignal::requested() && !lock.try_lock(info.uuid)) {
     std::this_thread::sleep_for(kAskEvery);
   }
@@ -115,9 +116,9 @@ std::string busy_text(const DeviceInfo& info, const DeviceLoad& others) {
                                            others.processes == 1 ? "" : "es")
                              : "";
   return fmt::format(
-      "{} ({}) is busy with other work, {} % of the last second{}: times will be worse than they "
-      "could be, and noisy. Next: stop that work (`nvidia-smi` shows it) and repeat this run "
-      "(`kiln tune` with --again)",
+      "{} ({}) is busy with other work, {} % of the last second{}: measured times will be too "
+      "long, and noisy. Next: stop the other work (`nvidia-smi` shows the processes) and repeat "
+      "this run (`kiln tune` with --again)",
       info.spec, info.device_class.name, others.busy_percent, by);
 }
 

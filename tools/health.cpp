@@ -37,10 +37,9 @@ Finding check_driver() {
   if (const auto driver = SharedObject::open("libcuda.so.1", why)) {
     return {"driver", State::ok, fmt::format("libcuda.so.1 in {}", driver->directory()), ""};
   }
-  return {
-      "driver", State::warning, "no NVIDIA driver (libcuda.so.1) on this machine",
-      "install one from NVIDIA, 580 or newer (570 for a Kiln built with CUDA 12); in a container, "
-      "pass the GPU in (--gpus all)"};
+  return {"driver", State::warning, "no NVIDIA driver (libcuda.so.1) on this machine",
+          "install NVIDIA's driver 580 or newer (570 or newer if Kiln was built with CUDA 12); "
+          "start a container with --gpus all"};
 }
 
 Finding check_device(const Context& context, Health& health) {
@@ -67,8 +66,8 @@ Finding check_device(const Context& context, Health& health) {
     return {"device", misspelt ? State::broken : State::warning, error.what(),
             misspelt
                 ? fmt::format("{} must name a device, e.g. cuda:0 or emulated:h200", spec.origin)
-                : "tune, bench and run need a GPU, or the emulated one (--device "
-                  "emulated:h200); everything else works without"};
+                : "tune, bench and run need a GPU or an emulated GPU (--device emulated:h200); all "
+                  "other verbs work without a device"};
   }
 }
 
@@ -179,16 +178,16 @@ Finding check_database(const Context& context) {
       return {
           "database", State::broken,
           fmt::format("{}: {}, first: {}", path, counted(faults.size(), "fault"), faults.front()),
-          fmt::format("save what is sound: `{}`, move {} away, then `{}`",
+          fmt::format("save the intact rows with `{}`, move {} away, then run `{}`",
                       context.command("export --database -o sound.jsonl"), path,
                       context.command("import sound.jsonl"))};
     }
     const auto summaries = store.summaries();
     if (access(path.c_str(), W_OK) != 0) {
       return {"database", State::warning,
-              fmt::format("{}: {}, but you may not write to it", path,
+              fmt::format("{}: {}, but you have no write permission", path,
                           counted(summaries.size(), "problem")),
-              "tuning needs to write: choose another file with --db or KILN_DB"};
+              "for tuning, choose a writable file with --db or KILN_DB"};
     }
     return {"database", State::ok,
             fmt::format("{}: {}, schema {}, sound", path, counted(summaries.size(), "problem"),
@@ -196,8 +195,8 @@ Finding check_database(const Context& context) {
             ""};
   } catch (const Error& error) {
     return {"database", State::broken, error.what(),
-            "once what can be read is saved, move the file away: Kiln creates a new one, and `kiln "
-            "import` fills it from an export"};
+            "save the readable rows with `kiln export --database`, then move the file away: Kiln "
+            "creates a new database, and `kiln import` restores the rows"};
   }
 }
 
@@ -211,7 +210,7 @@ Finding check_cubins(const Context& context) {
   if (!complaint.empty() || !store.usable()) {
     return {"cubin store", State::warning,
             complaint.empty() ? path + ": cannot be used" : complaint,
-            fmt::format("delete {}; it is only a cache", path)};
+            fmt::format("delete {}; the file is only a cache", path)};
   }
   return {"cubin store", State::ok,
           fmt::format("{}: {}, {}", path, counted(static_cast<std::uint64_t>(entries), "kernel"),
@@ -225,7 +224,7 @@ Finding check_mode() {
     return {"mode", State::ok, mode.empty() ? "use" : mode, ""};
   }
   return {"mode", State::broken, fmt::format("KILN_MODE={} is not a mode", mode),
-          fmt::format("one of {}", fmt::join(kModeNames, ", "))};
+          fmt::format("set KILN_MODE to one of {}", fmt::join(kModeNames, ", "))};
 }
 
 /// A misspelt variable is silently without effect, so it is looked for.
@@ -273,12 +272,13 @@ Health examine(Context& context) {
   findings.push_back(check_device(context, health));
   findings.push_back(check_nvrtc(context.cuda_include().value, compiler));
   findings.push_back(check_headers(context.cuda_include(), compiler.get()));
-  findings.push_back(check_library("cublaslt", "cublas", {"libcublasLt.so.13", "libcublasLt.so.12"},
-                                   "results cannot be compared with it",
-                                   "install the toolkit's cuBLAS library; tuning works without"));
+  findings.push_back(
+      check_library("cublaslt", "cublas", {"libcublasLt.so.13", "libcublasLt.so.12"},
+                    "kernels cannot be compared with cuBLASLt",
+                    "install the toolkit's cuBLAS library; tuning works without this library"));
   findings.push_back(check_library("nvml", "", {"libnvidia-ml.so.1"},
                                    "clock, power and temperature are not recorded",
-                                   "it comes with the driver"));
+                                   "this library comes with the NVIDIA driver"));
   findings.push_back(check_templates(context));
   findings.push_back(check_database(context));
   findings.push_back(check_cubins(context));

@@ -20,10 +20,11 @@ void require(const DeviceStatus& status, std::string_view what) {
   const bool is_advised = status.message.find("Next: ") != std::string::npos;
   throw Error(
       ErrorKind::device,
-      fmt::format("{}: {}{}", what, status.message,
-                  is_advised ? ""
-                             : ". Next: `kiln verify` with the same problem and template looks "
-                               "closer."));
+      fmt::format(
+          "{}: {}{}", what, status.message,
+          is_advised
+              ? ""
+              : ". Next: run `kiln verify` with the same problem and template for details."));
 }
 
 }  // namespace

@@ -32,10 +32,10 @@ void LaunchLimit::watch() {
   std::unique_lock lock(mutex_);
   const auto limit = std::chrono::duration<double>(seconds_);
   if (ended_.wait_for(lock, limit, [this] { return has_ended_; })) return;
-  const std::string text = printable(
-      fmt::format("{} did not end within {:g} s; if it is right but slow, allow it more with "
-                  "--timeout; `kiln verify` shows where a kernel hangs",
-                  what_, seconds_));
+  const std::string text =
+      printable(fmt::format("{} did not end within {:g} s. Next: if the kernel is only slow, raise "
+                            "--timeout; if the kernel hangs, `kiln verify` shows where",
+                            what_, seconds_));
   try {
     write_stderr(fmt::format("kiln: {}\n", text));
     if (json_) {

@@ -75,8 +75,8 @@ Trial stored_best(const TuningStore& store, const Catalog& catalog, const Proble
     const bool by_judge = present.outdated(*outdated) == Outdated::by_judge;
     throw Error(
         ErrorKind::not_found,
-        fmt::format("the stored best was {} {}; `{}` finds the best of the current one",
-                    by_judge ? "verified by another state of the operation"
+        fmt::format("the stored best kernel was {} {}. Next: `{}` tunes with the current version",
+                    by_judge ? "verified with another version of the operation"
                              : "made with another version of",
                     by_judge ? problem.operation : outdated->key.template_name, tune_command));
   }

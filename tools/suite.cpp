@@ -26,8 +26,8 @@ namespace {
 
 constexpr std::string_view kBlanks = " \t\r";
 constexpr const char* kShape =
-    "a line is `name dtype M N K layout`, e.g. `square f16 64 64 64 nt`, and an epilogue if it has "
-    "one; lines of other columns follow a header such as `softmax: name rows cols dtype`";
+    "write `name dtype M N K layout [epilogue]`, e.g. `square f16 64 64 64 nt`; for other columns, "
+    "write a header such as `softmax: name rows cols dtype` above the lines";
 constexpr std::string_view kNameColumn = "name";
 constexpr std::string_view kLeftOut = "-";
 
@@ -73,22 +73,22 @@ class LineReader {
       std::vector<std::string> known;
       for (const Operation* each : operations()) known.push_back(each->name);
       reject(
-          fmt::format("there is no operation {}{}; one of your own is found below "
-                      "--template-path",
+          fmt::format("there is no operation {}{}; for an operation of your own, name its folder "
+                      "with --template-path",
                       name, did_you_mean(name, known)));
     }
     if (std::ranges::count(columns.names, kNameColumn) != 1) {
-      reject(fmt::format("one column has to be \"{}\", the name of the line", kNameColumn));
+      reject(fmt::format("exactly one column must be \"{}\", the name of the line", kNameColumn));
     }
     const FlagParser parser(*columns.operation);
     for (auto column = columns.names.begin(); column != columns.names.end(); ++column) {
       if (*column == kNameColumn) continue;
       if (parser.app.get_option_no_throw("--" + *column) == nullptr) {
-        reject(fmt::format("\"{}\" is no column of {}: columns are flags without their dashes{}",
+        reject(fmt::format("\"{}\" is not a column of {}: a column is a flag without its dashes{}",
                            *column, name, did_you_mean(*column, flags_of(parser.app))));
       }
       if (std::find(columns.names.begin(), column, *column) != column) {
-        reject(fmt::format("the column \"{}\" is there twice", *column));
+        reject(fmt::format("the column \"{}\" is given twice", *column));
       }
     }
     return columns;
@@ -122,7 +122,7 @@ class LineReader {
   [[nodiscard]] SuiteLine read_columns(const std::vector<std::string>& words,
                                        const Columns& columns) const {
     if (words.size() != columns.names.size()) {
-      reject(fmt::format("{} words where the header has {}: {}", words.size(), columns.names.size(),
+      reject(fmt::format("{} words, but the header has {}: {}", words.size(), columns.names.size(),
                          fmt::join(columns.names, " ")));
     }
     FlagParser parser(*columns.operation);
@@ -189,9 +189,9 @@ std::vector<SuiteLine> read_suite(const std::string& file) {
   if (file_in.bad()) throw Error(ErrorKind::usage, fmt::format("{}: cannot be read", file));
   text.resize(static_cast<std::size_t>(file_in.gcount()));
   if (text.size() > kMostSuiteBytes) {
-    throw Error(ErrorKind::usage, fmt::format("--suite {}: more than {} MiB; a suite has a problem "
-                                              "on each line: split it",
-                                              file, kMostSuiteBytes >> 20));
+    throw Error(ErrorKind::usage,
+                fmt::format("--suite {}: more than {} MiB; split the suite into several files",
+                            file, kMostSuiteBytes >> 20));
   }
   if (const std::string why = take_byte_order_mark(text); !why.empty()) {
     throw Error(ErrorKind::usage, fmt::format("--suite {}: {}", file, why));

@@ -100,11 +100,11 @@ Contest hold_contest(Context& context, Workbench& bench, const TuneRequest& requ
     setup = make_setup(request, compiler, info);
   } catch (const Error&) {
     if (!ended()) throw;
-    return given_up("while its reference was compiled");
+    return given_up("while the reference was compiled");
   }
   auto prepared = prepare_candidate(candidate, catalog, compiler, info.limits, setup.cases,
                                     Admission::runnable, info.code);
-  if (prepared.compiled.given_up) return given_up("while it was compiled");
+  if (prepared.compiled.given_up) return given_up("while the kernel was compiled");
   contest.outcome = prepared.outcome;
   contest.message = prepared.message;
   if (prepared.outcome != Outcome::ok) return contest;
@@ -114,7 +114,7 @@ Contest hold_contest(Context& context, Workbench& bench, const TuneRequest& requ
   prepared.job.timeout_s = request.candidate_timeout_s;
   prepared.job.time_it = false;
   const auto evaluation = bench.evaluator->evaluate(prepared.job, wait());
-  if (!evaluation) return given_up("while it was verified");
+  if (!evaluation) return given_up("while the kernel was verified");
   const Evaluation& checked = *evaluation;
   contest.outcome = checked.outcome;
   contest.message = checked.message;
@@ -127,7 +127,7 @@ Contest hold_contest(Context& context, Workbench& bench, const TuneRequest& requ
   comparison.rounds = rules.rounds;
   comparison.timeout_s = comparison_timeout_s(request, rules);
   auto result = bench.evaluator->compare(comparison, wait());
-  if (!result) return given_up("while it was timed");
+  if (!result) return given_up("while the kernel was timed");
   if (!result->jobs.empty()) {
     contest.ours = std::move(result->jobs.front());
     contest.outcome = contest.ours->outcome;

@@ -242,8 +242,8 @@ void add_declared_reference(const Operation& operation, Compiler& compiler,
                     request.arch, operation.name, explain_compile_log(operation, compiled.log)));
   }
   if (const auto why = why_wrong_judges(operation, compiled.lowered_names, problem); !why.empty()) {
-    throw Error(ErrorKind::template_,
-                fmt::format("{} No kernel of {} can be verified before.", why, operation.name));
+    throw Error(ErrorKind::template_, fmt::format("{} Until then, no kernel of {} can be verified.",
+                                                  why, operation.name));
   }
   setup.reference = {compiled.cubin, compiled.lowered_names};
 }

@@ -149,8 +149,8 @@ bool LocalEvaluator::judge(const Subject& subject, Outcome& outcome, std::string
   if (!verdict.judged) {
     outcome = Outcome::rejected;
     message = fmt::format(
-        "cannot be verified on {}: no size small enough to check there "
-        "meets its requirements",
+        "cannot be verified on {}: no size that is small enough for this device meets the "
+        "requirements",
         device_->info().spec);
     return false;
   }

@@ -30,7 +30,7 @@ Json json_of_line(const std::string& line) {
   try {
     return Json::parse(line, check);
   } catch (const Json::exception& error) {
-    throw Error(ErrorKind::usage, fmt::format("it is no JSON: {}", error.what()));
+    throw Error(ErrorKind::usage, fmt::format("it is not JSON: {}", error.what()));
   }
 }
 

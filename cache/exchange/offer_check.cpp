@@ -35,11 +35,11 @@ std::string day_text(std::int64_t unix_ms) {
 void check_date(std::string_view field, std::int64_t unix_ms) {
   const std::int64_t now = unix_ms_now();
   if (unix_ms >= kFirstDateUnixMs && unix_ms <= now + kDayMs) return;
-  throw Error(ErrorKind::usage,
-              fmt::format("field '{}' is {}: not from 2020 up to a day after this machine's clock, "
-                          "which shows {}",
-                          field, is_date(unix_ms) ? day_text(unix_ms) : fmt::format("{}", unix_ms),
-                          day_text(now)));
+  throw Error(
+      ErrorKind::usage,
+      fmt::format(
+          "field '{}' is {}, which is not between 2020 and a day after this machine's clock ({})",
+          field, is_date(unix_ms) ? day_text(unix_ms) : fmt::format("{}", unix_ms), day_text(now)));
 }
 
 void check_statistic(std::string_view field, double value, double expected, double scale) {

@@ -60,10 +60,9 @@ int check_header(const std::string& line, const std::string& name) {
   const Json schema = header.value("schema", Json());
   const bool known = schema.is_number_integer() && schema >= 1 && schema <= kExportSchema;
   if (!known) {
-    refuse(
-        fmt::format("export schema {} is not known to this Kiln (it reads up to {}); update "
-                    "Kiln",
-                    schema.dump(), kExportSchema));
+    refuse(fmt::format(
+        "this version of Kiln cannot read export schema {} (only schemas up to {}); update Kiln",
+        schema.dump(), kExportSchema));
   }
   return schema.get<int>();
 }

@@ -71,8 +71,9 @@ void require_cubin_schema(const Connection& connection) {
   const std::vector<std::string> faults = SchemaText::of(connection).differences_from(own);
   if (faults.empty()) return;
   throw sqlite::DatabaseError(
-      Cause::damaged, fmt::format("{} has a schema that is not Kiln's: {}. Next: move it away.",
-                                  connection.path(), faults.front()));
+      Cause::damaged,
+      fmt::format("{} has a schema that is not Kiln's: {}. Next: move the file away.",
+                  connection.path(), faults.front()));
 }
 
 std::string joined(const std::vector<std::string>& lines) {
@@ -208,8 +209,8 @@ class CubinStore::Impl {
     std::string fault = error.what();
     fault.resize(std::min(fault.find(" Next: "), fault.size()));
     std::string next =
-        fmt::format("`rm {}`: Kiln makes a new one and compiles again", shell_word(path_));
-    if (error.cause() == Cause::busy) next = "wait until that ends";
+        fmt::format("`rm {}`: Kiln creates a new store and compiles again", shell_word(path_));
+    if (error.cause() == Cause::busy) next = "wait until that process ends";
     if (error.cause() == Cause::full) next = "free some space (`df` shows where)";
     if (error.cause() == Cause::forbidden) {
       next = "check owner and permissions of the file and its folder (file 0600, folder 0700)";
@@ -250,11 +251,10 @@ class CubinStore::Impl {
     Connection connection(path_, Connection::Access::write, kPatienceMs);
     if (connection.integer("PRAGMA application_id") != kApplicationId ||
         connection.integer("PRAGMA user_version") != kVersion) {
-      throw Error(
-          ErrorKind::database,
-          fmt::format("{} is not a store of compiled kernels of this Kiln. Next: move it away, "
-                      "or name another file with {}.",
-                      path_, file_guard::kCubinStore.setting));
+      throw Error(ErrorKind::database,
+                  fmt::format("{} is not a store of compiled kernels of this version of Kiln. "
+                              "Next: move the file away, or name another file with {}.",
+                              path_, file_guard::kCubinStore.setting));
     }
     require_cubin_schema(connection);
     // A lost entry is compiled again and a torn one is found by its digest: no need to wait for
@@ -271,18 +271,18 @@ class CubinStore::Impl {
     try {
       // A disk that damages every file, or a fault that no check finds: don't repeat this for ever.
       if (++replacements_ > kMostReplacements) {
-        return give_up(fmt::format(
-            "{} could not be read, {} times. Next: check the disk, then `rm {}`: Kiln makes a new "
-            "one and compiles again.",
-            path_, replacements_, shell_word(path_)));
+        return give_up(
+            fmt::format("{} could not be read, {} times. Next: check the disk, then `rm {}`: Kiln "
+                        "creates a new store and compiles again.",
+                        path_, replacements_, shell_word(path_)));
       }
       if (!file_guard::exists_and_is_safe(path_, file_guard::kCubinStore)) return;
       const auto aside = set_damaged_aside(path_, kApplicationId, empty_store());
       open();
       if (aside) {
         say(
-            fmt::format("{} was damaged or altered: compiled kernels go into a new one. Next: `rm "
-                        "{}` frees the space of the old one.",
+            fmt::format("{} was damaged or altered: compiled kernels go into a new store. Next: "
+                        "`rm {}` frees the space of the old store.",
                         path_, shell_word(*aside)));
       }
     } catch (const sqlite::DatabaseError& error) {

@@ -45,8 +45,9 @@ std::string name_another(const FileUse& use) {
 std::string how_to_copy(const Guarded& file) {
   if (!file.use.is_copied) return name_another(file.use);
   const std::string copy = "~/" + shell_word(fs::path(file.path).filename().string());
-  return fmt::format("if you trust its content, copy it with `cp -n {} {}` and name {} with {}",
-                     shell_word(file.path), copy, copy, file.use.setting);
+  return fmt::format(
+      "if you trust the content, copy the file with `cp -n {} {}` and name {} with {}",
+      shell_word(file.path), copy, copy, file.use.setting);
 }
 
 std::string reason(int error) {
@@ -90,10 +91,11 @@ void check_owner_and_mode(const struct stat& info, const Guarded& file, const st
                                         what, info.st_mode & 07777U);
   // A shared folder, or one of the system, is not the user's to close.
   if ((info.st_mode & S_ISVTX) != 0 || info.st_uid != ::geteuid()) {
-    refuse(file, fault, "keep it in a folder of your own, created with `mkdir -m 700`");
+    refuse(file, fault, "keep the file in a folder of your own, created with `mkdir -m 700`");
   }
-  refuse(file, fault,
-         fmt::format("`chmod go-w {}`, or keep it in a folder of your own", shell_word(path)));
+  refuse(
+      file, fault,
+      fmt::format("`chmod go-w {}`, or keep the file in a folder of your own", shell_word(path)));
 }
 
 /// `folder` and all above it: none may let others replace what is in it.
@@ -102,13 +104,14 @@ void check_ancestors(fs::path folder, const Guarded& file) {
     struct stat info {};
     if (folder.empty() || ::stat(folder.c_str(), &info) != 0) return;
     const std::string what = fmt::format("the folder {} above it", folder.string());
-    const char* const next = "keep it below a folder of your own, created with `mkdir -m 700`";
+    const char* const next =
+        "keep the file below a folder of your own, created with `mkdir -m 700`";
     check_owner(info, file, what, next);
     const bool by_group = (info.st_mode & S_IWGRP) != 0 && !is_private_group(info.st_gid);
     if ((by_group || (info.st_mode & S_IWOTH) != 0) && (info.st_mode & S_ISVTX) == 0) {
       refuse(file,
              fmt::format("is not trusted: {} can be written by others (mode {:04o}), who could "
-                         "replace what is in it",
+                         "replace the files in this folder",
                          what, info.st_mode & 07777U),
              next);
     }
@@ -219,7 +222,7 @@ bool exists_and_is_safe(const std::string& path, const FileUse& use) {
   if (struct stat beside{}; ::lstat(journal.c_str(), &beside) == 0) {
     if (!S_ISREG(beside.st_mode)) {
       refuse(file, fmt::format("has a journal that is not a regular file ({})", journal),
-             "find out whose it is, and remove it");
+             "find out who made the journal, and remove the journal");
     }
     check_owner_and_mode(beside, file, "its journal", journal);
   }

@@ -100,9 +100,10 @@ std::unique_ptr<PrivateFolder> PrivateFolder::make(const std::string& parent, st
   } catch (const Error&) {
     // That text is about databases; precompiled headers are code as well.
     why = fmt::format(
-        "{} must be a folder of yours that no one else can write; it cannot be created or is "
-        "not one. Next: look at it with `ls -ld`, fix it with `chmod go-w`, or name another place "
-        "for temporary files with XDG_CACHE_HOME.",
+        "{} must be a folder of yours that no one else can write, but others can write to this "
+        "folder, or Kiln cannot create the folder. Next: look at the folder with `ls -ld`, fix the "
+        "permissions with `chmod go-w`, or name another place for temporary files with "
+        "XDG_CACHE_HOME.",
         parent);
     return nullptr;
   }

@@ -118,7 +118,7 @@ bool copy_to(const std::string& copy, const Connection& connection) {
   }
   if (good && file.complete()) return true;
   throw Error(ErrorKind::database,
-              fmt::format("database {} is damaged, and it cannot be copied to set it aside "
+              fmt::format("database {} is damaged, and Kiln cannot set a copy of the file aside "
                           "({}). Next: free some space, or move the file away.",
                           connection.path(), std::strerror(errno)));
 }
@@ -136,8 +136,9 @@ std::string copy_aside(const Connection& connection) {
     return aside;
   }
   throw Error(ErrorKind::database,
-              fmt::format("database {0} is damaged again, after those beside it were set aside. "
-                          "Next: check the disk, then remove {0}.damaged and the like.",
+              fmt::format("database {0} is damaged again, and earlier damaged files were set aside "
+                          "beside this file. Next: check the disk, then remove {0}.damaged and the "
+                          "other files that were set aside.",
                           path));
 }
 
@@ -161,8 +162,8 @@ std::optional<std::string> set_damaged_aside(const std::string& path, std::int64
   const std::string header = connection.raw_bytes(0, kHeaderBytes);
   if (!is_of_application(header, application_id)) {
     throw Error(ErrorKind::database,
-                fmt::format("{} is not recognisable as a file of Kiln's and is left alone. Next: "
-                            "move it away, or name another file.",
+                fmt::format("{} is not recognisable as a file of Kiln's and was not changed. Next: "
+                            "move the file away, or name another file.",
                             path));
   }
   if (!is_damaged(connection, SchemaText::of(empty))) return std::nullopt;
@@ -181,7 +182,7 @@ std::optional<std::string> set_damaged_aside(const std::string& path, std::int64
   }
   throw DatabaseError(Cause::busy,
                       fmt::format("database {} is damaged and in use by another process. Next: "
-                                  "wait until that ends (`fuser {}` shows it).",
+                                  "wait until that process ends (`fuser {}` shows the process).",
                                   path, shell_word(path)));
 }
 

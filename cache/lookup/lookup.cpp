@@ -180,14 +180,16 @@ std::string why_unavailable(const Contender& contender, const LookupRequest& req
   const std::string& name = contender.template_name;
   const std::string now = request.current_digest ? request.current_digest(name) : "";
   std::string_view why =
-      "its operation's reference, rules, data or sizes to verify have changed since it was "
-      "verified; `kiln tune --stale` judges it again";
+      "the reference, rules, data or verified sizes of its operation have changed since the kernel "
+      "was verified; `kiln tune --stale` verifies the problem again";
   if (now.empty()) {
     why =
-        "there is no template of that name; pass its directory with --template-path or "
+        "there is no template of that name; pass the template's directory with --template-path or "
         "KILN_TEMPLATE_PATH";
   } else if (now != contender.template_digest) {
-    why = "its template has changed since it was tuned; `kiln tune --stale` retunes it";
+    why =
+        "its template has changed since the kernel was tuned; `kiln tune --stale` retunes the "
+        "problem";
   }
   return fmt::format("the best known kernel, {}, is not available: {}", name, why);
 }
@@ -245,7 +247,7 @@ std::optional<LookupAnswer> ask_for_same(Stores& stores, const LookupRequest& re
 LookupAnswer ask_for_related(Stores& stores, const LookupRequest& request, Provenance provenance,
                              std::optional<Contender>& gone) {
   LookupAnswer answer;
-  answer.reason = fmt::format("no tuned result for this problem, or one that resembles it, on {}",
+  answer.reason = fmt::format("no tuned result for this problem, or for a related problem, on {}",
                               request.device.name);
   if (!request.suggest || !request.current_digest) return answer;
   RelatedInquiry inquiry(request, provenance);
@@ -315,8 +317,8 @@ LookupAnswer look_up(const std::vector<const TuningStore*>& stores, const Lookup
   for (const TuningStore* store : stores) {
     if (store->corrupt_rows() == 0) continue;
     const std::string text = fmt::format(
-        "database {} has damaged rows; the answer is the best of the others. Next: `kiln doctor "
-        "--db {}` names them; importing or merging an intact copy replaces them.",
+        "database {} has damaged rows, which Kiln ignores. Next: `kiln doctor --db {}` names the "
+        "damaged rows; importing or merging an intact copy replaces the rows.",
         store->path(), shell_word(store->path()));
     answer.warnings.push_back({LookupWarning::About::rows, text, text});
   }

@@ -43,11 +43,12 @@ std::string some_of(const std::vector<std::string>& faults) {
 
 [[noreturn]] void refuse_schema(const std::string& path, const std::vector<std::string>& faults,
                                 const std::string& rescue) {
-  throw Error(ErrorKind::database,
-              fmt::format("database {} has a schema that is not Kiln's: {}. Next: {}undo the "
-                          "change (`sqlite3 {} .schema` shows it), or move the file away: Kiln "
-                          "makes a new one.",
-                          path, some_of(faults), rescue, shell_word(path)));
+  throw Error(
+      ErrorKind::database,
+      fmt::format(
+          "database {} has a schema that is not Kiln's: {}. Next: {}undo the change (`sqlite3 {} "
+          ".schema` shows the schema), or move the file away: Kiln creates a new database.",
+          path, some_of(faults), rescue, shell_word(path)));
 }
 
 /// Whether its trials and sessions can be read by columns that are Kiln's.
@@ -90,13 +91,12 @@ void require_known_schema(const sqlite::Connection& connection) {
   const int version = version_of(connection);
   if (application == kUnreleasedApplicationId) {
     const std::string file = shell_word(connection.path());
-    throw Error(
-        ErrorKind::database,
-        fmt::format("database {} was made by a pre-release version of Kiln, which this version "
-                    "cannot read. Next: `kiln export --database --db {} -o trials.jsonl` "
-                    "with the Kiln that made it, then `kiln import trials.jsonl` here with "
-                    "another --db. The file is left as it is.",
-                    connection.path(), file));
+    throw Error(ErrorKind::database,
+                fmt::format("database {} was made by a pre-release version of Kiln, which this "
+                            "version cannot read. Next: `kiln export --database --db {} -o "
+                            "trials.jsonl` with the Kiln that made the database, then `kiln import "
+                            "trials.jsonl` here with another --db. The file was not changed.",
+                            connection.path(), file));
   }
   if (application != kTuningApplicationId || version < 1) {
     throw Error(ErrorKind::database,
@@ -106,9 +106,9 @@ void require_known_schema(const sqlite::Connection& connection) {
   }
   if (version > kSchemaVersion) {
     throw Error(ErrorKind::database,
-                fmt::format("database {} has schema {}, made by a newer Kiln; this one knows up to "
-                            "schema {}. Next: update Kiln, or name another file with --db or "
-                            "KILN_DB. The file is left as it is.",
+                fmt::format("database {} has schema {}, made by a newer Kiln; this version reads "
+                            "schemas up to {}. Next: update Kiln, or name another file with --db "
+                            "or KILN_DB. The file was not changed.",
                             connection.path(), version, kSchemaVersion));
   }
 }

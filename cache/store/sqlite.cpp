@@ -29,8 +29,8 @@ struct Diagnosis {
 };
 
 constexpr const char* kDamageRemedy =
-    "run `kiln doctor --db {0}` for details, save what is readable with `kiln export --database "
-    "--db {0} -o sound.jsonl`, move the file away (Kiln makes a new one), then `kiln import "
+    "run `kiln doctor --db {0}` for details, save the readable rows with `kiln export --database "
+    "--db {0} -o sound.jsonl`, move the file away (Kiln creates a new one), then `kiln import "
     "sound.jsonl --db {0}`";
 
 Diagnosis diagnose(const SQLite::Exception& error) {
@@ -41,15 +41,17 @@ Diagnosis diagnose(const SQLite::Exception& error) {
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
       return {Cause::busy, "is locked by another process",
-              "wait until that ends (`fuser` with the file's name shows it) and try again"};
+              "wait until that process ends (`fuser` with the file's name shows the process) and "
+              "try again"};
     case SQLITE_NOTADB:
       return {Cause::not_a_database, "is not an SQLite database",
-              "move the file away, or name another one with --db or KILN_DB"};
+              "move the file away, or name another file with --db or KILN_DB"};
     case SQLITE_CORRUPT:
       return {Cause::damaged, "is damaged", kDamageRemedy};
     case SQLITE_FULL:
-      return {Cause::full, "cannot grow: the disk is full",
-              "free some space (`df` shows where) and try again; what was stored before is intact"};
+      return {
+          Cause::full, "cannot grow: the disk is full",
+          "free some space (`df` shows where) and try again; the rows stored before are intact"};
     case SQLITE_READONLY:
     case SQLITE_CANTOPEN:
     case SQLITE_PERM:
@@ -58,18 +60,19 @@ Diagnosis diagnose(const SQLite::Exception& error) {
               "check owner and permissions of the file and its folder (file 0600, folder 0700)"};
     case SQLITE_IOERR:
       return {Cause::full, "cannot be read or written",
-              "check free space, quota and file size limit (`df`, `ulimit -f`), then the disk; "
-              "what was stored before is intact"};
+              "check free space, quota and file size limit (`df`, `ulimit -f`), then the disk; the "
+              "rows stored before are intact"};
     case SQLITE_INTERRUPT:
       return {Cause::damaged, "takes longer to read than its size can explain",
-              "it is damaged, or crafted to do this: move the file away; Kiln makes a new one"};
+              "the file is damaged, or crafted to cause this: move the file away; Kiln creates a "
+              "new one"};
     case SQLITE_TOOBIG:
-      return {
-          Cause::other, "would contain a longer value than Kiln stores",
-          "if no kernel is that large, the file is damaged: move it away; Kiln makes a new one"};
+      return {Cause::other, "would contain a longer value than Kiln stores",
+              "if no kernel is that large, the file is damaged: move the file away; Kiln creates a "
+              "new one"};
     default:
       return {Cause::other, "failed",
-              "run `kiln doctor --db {0}`; if it finds nothing, report this text"};
+              "run `kiln doctor --db {0}`; if doctor finds no fault, report this text"};
   }
 }
 

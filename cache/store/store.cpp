@@ -38,10 +38,9 @@ void create_database(const std::string& path) {
 /// SQLite takes an empty file for an empty database; here it is a leftover of something.
 void refuse_empty(const Connection& connection) {
   if (connection.integer("PRAGMA page_count") != 0) return;
-  throw Error(ErrorKind::database,
-              fmt::format("database {} is empty (0 bytes). Next: remove it with `rm {}`; Kiln "
-                          "makes a new one.",
-                          connection.path(), shell_word(connection.path())));
+  throw Error(ErrorKind::database, fmt::format("database {} is empty (0 bytes). Next: remove the "
+                                               "file with `rm {}`; Kiln creates a new one.",
+                                               connection.path(), shell_word(connection.path())));
 }
 
 /// Longer than any row: 100,000 samples of 24 characters, texts of 64 KiB.
@@ -150,8 +149,8 @@ TuningStore TuningStore::open(const std::string& name, OpenMode mode) {
   const bool exists = file_guard::exists_and_is_safe(path);
   if (!exists && !write) {
     throw Error(ErrorKind::database,
-                fmt::format("database {} does not exist. Next: create it with `kiln tune`, or "
-                            "name another one with --db or KILN_DB.",
+                fmt::format("database {} does not exist. Next: create the database with `kiln "
+                            "tune`, or name another database with --db or KILN_DB.",
                             path));
   }
   if (write) {

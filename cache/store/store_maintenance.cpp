@@ -102,8 +102,8 @@ void check_shortlists(const sqlite::Connection& connection, std::set<std::string
   if (connection.integer("SELECT count(*) FROM shortlists WHERE digest = ''") == 0 &&
       shortlists_need_mending(connection)) {
     faults.emplace_back(
-        "some shortlists are missing, or their families do not count them; the next run that "
-        "opens the database for writing rebuilds them");
+        "some shortlists are missing or not counted; the next run that opens the database for "
+        "writing rebuilds the shortlists");
   }
   for (const Pair& pair : all_pairs(connection)) {
     const std::vector<Trial> trials = trials_of(connection, pair, corrupt);
@@ -171,16 +171,17 @@ std::vector<std::string> TuningStore::check() const {
       faults.push_back(fmt::format("problem {}: flops do not match its sizes", problems.text(1)));
     }
     if (const auto why = why_undeclared(problems.text(0), problems.text(1)); !why.empty()) {
-      faults.push_back(
-          fmt::format("problem {}: no answer will come from it: {}", problems.text(1), why));
+      faults.push_back(fmt::format("problem {}: Kiln ignores the results of this problem: {}",
+                                   problems.text(1), why));
     }
   }
   if (impl_->has_shortlists) check_shortlists(connection, impl_->corrupt, faults);
   for (const std::string& view : altered_views(connection)) {
-    faults.push_back(view + ": it does not show what Kiln would; Kiln's answers don't need it");
+    faults.push_back(view +
+                     ": differs from Kiln's own view, but Kiln's answers do not need the view");
   }
   for (const std::string& row : impl_->corrupt) {
-    faults.push_back(row + ": content does not match its digest; the row is left out of answers");
+    faults.push_back(row + ": content does not match its digest; Kiln ignores the row");
   }
   return faults;
 }

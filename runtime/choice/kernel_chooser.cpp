@@ -207,7 +207,7 @@ std::optional<Choice> KernelChooser::default_or_near(
       if (refused.contains({kernel_template->name(), near})) continue;
       return default_choice(
           *kernel_template, std::move(near),
-          fmt::format("a configuration of {} near its default, which does not run",
+          fmt::format("a configuration of {} near the default configuration, which does not run",
                       kernel_template->name()));
     }
   }

@@ -53,9 +53,9 @@ std::string microseconds(double ns) {
 
 /// Of what was not tuned.
 std::string prediction(double ns, bool nothing_tuned) {
-  return fmt::format(
-      "predicted to take {}, less than {}", microseconds(ns),
-      nothing_tuned ? "others; nothing related was tuned" : "what was tuned for related problems");
+  return fmt::format("predicted to take {}, less than {}", microseconds(ns),
+                     nothing_tuned ? "other choices; no related problem was tuned"
+                                   : "kernels that were tuned for related problems");
 }
 
 }  // namespace
@@ -68,7 +68,7 @@ std::string reason_for(const CarriedOver& carried) {
       fmt::format("{} for {} on {}", modelled ? "predicted" : "tuned", source.problem.sizes_text(),
                   source.device == carried.device ? "this device class" : source.device.name);
   const auto others = differences(carried.problem, source.problem);
-  if (!others.empty()) text += fmt::format(" with other {}", fmt::join(others, ", "));
+  if (!others.empty()) text += fmt::format(" with different {}", fmt::join(others, ", "));
   const std::string changed = changes(carried.there, carried.here);
   if (!changed.empty()) text += fmt::format("; here with {}", changed);
   return text + fmt::format("; predicted to take {}", microseconds(carried.predicted_ns));

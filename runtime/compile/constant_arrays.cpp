@@ -29,15 +29,15 @@ DeviceStatus find_constant_arrays(Device& device, const LoadedModule& module,
       }
     });
     if (!variable) {
-      return refused(fmt::format(
-          "{}the compiled code has no array {}; its line names it with its namespaces, none of "
-          "which is unnamed, and it is not static",
-          place, fill.array));
+      return refused(
+          fmt::format("{}the compiled code has no array {}; name the array with all of its "
+                      "namespaces, and do not declare the array static or in an unnamed namespace",
+                      place, fill.array));
     }
     if (variable->bytes < fill.bytes) {
       return refused(fmt::format(
-          "{}the array {} has {} bytes, and what it is to hold has {}; declare it as large as the "
-          "largest problem needs, or let a \"require\" line leave larger ones out",
+          "{}the array {} has {} bytes, but its operand has {}; declare the array large enough for "
+          "the largest problem, or exclude larger problems with a \"require\" line",
           place, fill.array, variable->bytes, fill.bytes));
     }
     found.push_back({variable->address, fill.bytes, fill.operand});

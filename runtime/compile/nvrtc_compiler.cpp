@@ -103,11 +103,12 @@ NvrtcCompiler::NvrtcCompiler(NvrtcApi api, std::vector<std::string> include_fold
       room_(room),
       precompiles_(headers_ != nullptr) {
   if (api_.unshielded.empty() || !warn_) return;
-  warn_(fmt::format(
-      "NVRTC cannot be kept from this process's signals ({}): SIGINT and SIGTERM end the process "
-      "while it compiles its first kernel, and existing handlers may be broken. "
-      "Next: set handlers after the first kernel, or fill the cubin store with `kiln` beforehand",
-      api_.unshielded));
+  warn_(
+      fmt::format("Kiln cannot keep NVRTC from changing the signal handlers of this process ({}): "
+                  "SIGINT and SIGTERM end the process while its first kernel is compiled, and "
+                  "existing handlers may be broken. Next: set handlers after the first kernel, or "
+                  "fill the cubin store with `kiln` beforehand",
+                  api_.unshielded));
 }
 
 std::string NvrtcCompiler::identity() const {
@@ -202,11 +203,12 @@ bool NvrtcCompiler::may_precompile() {
   }
   if (free / std::max<std::uintmax_t>(processes, 1) >= room_) return true;
   if (precompiles_.exchange(false) && warn_) {
-    warn_(fmt::format(
-        "system headers are not precompiled: {} has {} MiB left, and each of the processes that "
-        "compile there ({}) may need {}. Next: free space, or name another place for temporary "
-        "files with XDG_CACHE_HOME; kernels are the same without, only later.",
-        folder.parent_path().string(), free >> 20, processes, room_ >> 20));
+    warn_(
+        fmt::format("system headers are not precompiled: {} has {} MiB left, and each of the "
+                    "compiling processes ({}) may need {}. Next: free space, or name another place "
+                    "for temporary files with XDG_CACHE_HOME; without precompiled headers, kernels "
+                    "are the same but compile more slowly.",
+                    folder.parent_path().string(), free >> 20, processes, room_ >> 20));
   }
   return false;
 }
@@ -220,11 +222,11 @@ void NvrtcCompiler::compile_watched(CompileResult& result, const CompileRequest&
   SignalWatch watch(!api_.is_shielded);
   compile_into(result, request, precompile);
   if (const std::string changed = watch.changed(); !changed.empty()) {
-    warn_(
-        fmt::format("the action of {} changed while NVRTC compiled its first kernel: this release "
-                    "of NVRTC ({}) cannot be kept from this process's signals. Next: set handlers "
-                    "after the first kernel, or fill the cubin store with `kiln` beforehand",
-                    changed, identity()));
+    warn_(fmt::format(
+        "the action of {} changed while NVRTC compiled its first kernel: Kiln cannot keep this "
+        "release of NVRTC ({}) from changing the signal handlers of this process. Next: set "
+        "handlers after the first kernel, or fill the cubin store with `kiln` beforehand",
+        changed, identity()));
   }
 }
 

@@ -195,14 +195,14 @@ class NestingScan {
     if (depth_.levels.size() - 1 > limits_.brackets) {
       refuse(fmt::format("brackets are nested more than {} deep here", limits_.brackets));
     } else if (depth_.tokens > limits_.tokens) {
-      refuse(fmt::format("this statement has more than {} words and signs by now", limits_.tokens));
+      refuse(fmt::format("this statement has more than {} tokens", limits_.tokens));
     }
   }
 
   void refuse(std::string_view what) {
     problem_ = fmt::format(
-        "{}({}): error: {}: the compiler's stack might not suffice. Next: split it into parts with "
-        "names of their own\n",
+        "{}({}): error: {}: the compiler's stack might not suffice. Next: split the code into "
+        "named parts\n",
         file_, line_, what);
   }
 

@@ -53,7 +53,7 @@ std::string module_version() {
 
 /// A machine without a GPU is not a dead end.
 constexpr const char* kWithoutGpu =
-    ". Without a GPU use the emulated one: KILN_DEVICE=emulated:h200";
+    ". Without a GPU, use an emulated GPU: KILN_DEVICE=emulated:h200";
 
 std::string uuid_text(const cudaUUID_t& uuid) {
   std::string text = "GPU-";
@@ -123,9 +123,9 @@ void require_device(int ordinal) {
     constexpr int kDriver = CUDART_VERSION >= 13000 ? 580 : 570;
     throw Error(
         ErrorKind::device,
-        fmt::format("no usable NVIDIA driver: libcuda.so.1 is missing or too old for CUDA "
-                    "{}.{}. Install a driver of version {} or newer (in a container: start "
-                    "it with the GPU, for example `docker run --gpus all`){}",
+        fmt::format("no usable NVIDIA driver: libcuda.so.1 is missing or too old for CUDA {}.{}. "
+                    "Install a driver of version {} or newer (for a container: start the container "
+                    "with the GPU, for example `docker run --gpus all`){}",
                     CUDART_VERSION / 1000, CUDART_VERSION % 1000 / 10, kDriver, kWithoutGpu));
   }
   if (error == cudaErrorNoDevice || (error == cudaSuccess && count == 0)) {

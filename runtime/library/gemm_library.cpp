@@ -33,10 +33,11 @@ bool has_product(const GemmEntry& entry) {
 void check_operand(char name, const void* pointer, std::uintptr_t mask) {
   if (pointer == nullptr) throw Error(ErrorKind::usage, fmt::format("launch: {} is null", name));
   if ((address(pointer) & mask) == 0) return;
-  throw Error(ErrorKind::usage,
-              fmt::format("launch: {} = {} is not a multiple of {} bytes, which the problem "
-                          "promises; align it, or request a kernel with a smaller alignment_{}",
-                          name, pointer, mask + 1, static_cast<char>(name - 'A' + 'a')));
+  throw Error(
+      ErrorKind::usage,
+      fmt::format("launch: {} = {} is not a multiple of {} bytes, the alignment in the problem; "
+                  "align the operand, or request a kernel with a smaller alignment_{}",
+                  name, pointer, mask + 1, static_cast<char>(name - 'A' + 'a')));
 }
 
 bool is_workspace(const void* pointer) {
@@ -110,11 +111,10 @@ void check_epilogue_operands(const GemmEntry& entry, const GemmOperands& operand
   check_scalar(entry, "alpha", operands.alpha);
   check_scalar(entry, "beta", operands.beta);
   if (!names_factors(entry, operands)) {
-    throw Error(
-        ErrorKind::usage,
-        fmt::format("launch: alpha = {} and beta = {}, but the epilogue is {}; a factor that "
-                    "it does not name has no effect: leave it out",
-                    operands.alpha, operands.beta, entry.epilogue.text()));
+    throw Error(ErrorKind::usage,
+                fmt::format("launch: alpha = {} and beta = {}, but the epilogue {} does not use "
+                            "both factors; leave out the unused factor",
+                            operands.alpha, operands.beta, entry.epilogue.text()));
   }
   if (!entry.reads_c) {
     throw Error(ErrorKind::usage,

@@ -92,9 +92,9 @@ void KernelLoader::load(const WantedKernel& wanted) {
     }
     refusals.candidates.insert({choice->kernel_template->name(), choice->config});
     if (built.failure.empty()) {
-      parts_.warnings->inform(fmt::format("{}: {} {}; the next choice is taken",
+      parts_.warnings->inform(fmt::format("{}: {} {}; Kiln tries the next choice",
                                           problem.canonical(), describe(*choice), built.drawback));
-      choice->reason += fmt::format("; it {}, as did all others", built.drawback);
+      choice->reason += fmt::format("; this kernel {}, like all other choices", built.drawback);
       if (!refusals.usable) refusals.usable = std::move(choice);
       continue;
     }
@@ -105,8 +105,8 @@ void KernelLoader::load(const WantedKernel& wanted) {
     }
     refusals.latest = fmt::format("{} cannot be used: {}", describe(*choice), built.failure);
     parts_.warnings->warn(WarningKind::candidate, "candidate " + describe(*choice),
-                          fmt::format("{}; the next best is taken; if this is not a bug in the "
-                                      "template, tune the problem again",
+                          fmt::format("{}; Kiln takes the next best kernel; if this is not a bug "
+                                      "in the template, tune the problem again",
                                       refusals.latest));
   }
 }
@@ -183,7 +183,7 @@ void KernelLoader::refuse_unknown(const WantedKernel& wanted, const Refusals& re
     why += fmt::format("; left out: {}", broken->error.what());
   }
   if (!refusals.latest.empty()) {
-    why += fmt::format(" (the last: {}); tuning tries more: {}", refusals.latest,
+    why += fmt::format(" (the last: {}); tuning tries more configurations: {}", refusals.latest,
                        command_that_tunes(wanted));
   }
   throw Error(ErrorKind::not_found,
@@ -201,7 +201,7 @@ void KernelLoader::refuse_untuned(const WantedKernel& wanted, const Refusals& re
           : fmt::format("none of the best {} tuned kernels {} works here (the last: {})",
                         refusals.candidates.size(), place, refusals.latest);
   throw Error(ErrorKind::not_found,
-              fmt::format("{}; tune it with: {}", fault, command_that_tunes(wanted)));
+              fmt::format("{}; tune the problem with: {}", fault, command_that_tunes(wanted)));
 }
 
 std::string KernelLoader::command_that_tunes(const WantedKernel& wanted) const {
@@ -219,8 +219,8 @@ void KernelLoader::warn_if_untuned(const WantedKernel& wanted, const Choice& cho
   const Problem& problem = wanted.problem;
   parts_.warnings->warn(
       WarningKind::untuned, "untuned " + problem.kind_text(),
-      fmt::format("not tuned: {} gets {} ({}: {}), which may be far from the fastest; tune it "
-                  "with: {}",
+      fmt::format("not tuned: {} gets {} ({}: {}), which may be far from the fastest kernel; tune "
+                  "the problem with: {}",
                   problem.canonical(), choice.kernel_template->name(), to_string(choice.match),
                   choice.reason, command_that_tunes(wanted)));
 }
@@ -232,7 +232,8 @@ void KernelLoader::warn_if_wrong(const WantedKernel& wanted, const Choice& choic
   if (why.empty()) return;
   parts_.warnings->warn(
       WarningKind::candidate, "wrong " + describe(choice),
-      fmt::format("{} was found wrong for {}: {}; correct the template and tune it again with: {}",
+      fmt::format("{} gave wrong results for {}: {}; correct the template and tune the problem "
+                  "again with: {}",
                   describe(choice), wanted.problem.canonical(), why, command_that_tunes(wanted)));
 }
 
@@ -271,10 +272,11 @@ void KernelLoader::run_tuner(const WantedKernel& wanted) {
   const std::lock_guard one_at_a_time(tuner_mutex_);
   const std::string program = parts_.tuner_program.empty() ? find_tuner() : parts_.tuner_program;
   const std::string name = wanted.problem.canonical();
-  parts_.warnings->warn(WarningKind::tuning, "start of tuning " + name,
-                        fmt::format("no tuned kernel for {}: tuning it now with {}, which takes "
-                                    "about 25 s, once",
-                                    name, program));
+  parts_.warnings->warn(
+      WarningKind::tuning, "start of tuning " + name,
+      fmt::format(
+          "no tuned kernel for {}: tuning the problem now with {}; this takes about 25 s, once",
+          name, program));
   std::vector<std::string> command = tuner_command(program, wanted.tuner_words(), tuner_settings());
   // The application waits for the tuner; it should not wait for other runs on the GPU as well.
   command.emplace_back("--no-wait");
@@ -282,7 +284,7 @@ void KernelLoader::run_tuner(const WantedKernel& wanted) {
   if (failure.empty()) return;
   parts_.warnings->warn(
       WarningKind::tuning, "tuner",
-      fmt::format("tuning on a miss failed, the best known kernel is used: {}", failure));
+      fmt::format("tuning on a miss failed, so Kiln uses the best known kernel: {}", failure));
 }
 
 KernelEntry KernelLoader::idle_entry(const Problem& problem) const {

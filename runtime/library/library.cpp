@@ -27,8 +27,9 @@ Mode mode_of(std::optional<Mode> wanted) {
   const std::string text = environment_setting("KILN_MODE");
   if (text.empty()) return Mode::use;
   if (const auto mode = parse_mode(text)) return *mode;
-  throw Error(ErrorKind::usage, fmt::format("KILN_MODE is '{}', which is no mode; the modes are {}",
-                                            text, fmt::join(kModeNames, ", ")));
+  throw Error(ErrorKind::usage,
+              fmt::format("KILN_MODE is '{}', which is not a mode; the modes are {}", text,
+                          fmt::join(kModeNames, ", ")));
 }
 
 std::vector<std::string> split_path(const std::string& text) {
@@ -53,7 +54,7 @@ void warn_if_missing(const Located& database, const detail::LibraryParts& parts)
   parts.warnings->warn(
       detail::WarningKind::database, "database " + database.value,
       fmt::format("tuned kernels are not used: there is no database {} ({}); correct the name, or "
-                  "make one with `kiln tune --db {}`",
+                  "create the database with `kiln tune --db {}`",
                   database.value,
                   database.origin == "flag" ? "LibraryOptions::database" : database.origin,
                   shell_word(database.value)));
@@ -99,8 +100,9 @@ void detail::locate_files(LibraryParts& parts, const LibraryOptions& options) {
     try {
       return find(wanted);
     } catch (const Error& error) {
-      parts.warnings->warn(WarningKind::database, "home folder",
-                           fmt::format("nothing is kept: {}", error.what()));
+      parts.warnings->warn(
+          WarningKind::database, "home folder",
+          fmt::format("results and compiled kernels are not kept: {}", error.what()));
       return Located();
     }
   };
@@ -140,8 +142,7 @@ Library Library::open(const LibraryOptions& options) {
 detail::LibraryState& Library::state() const {
   if (state_) return *state_;
   throw Error(ErrorKind::usage,
-              "this Library was moved from: its kernels and memory belong to the one that it was "
-              "moved to");
+              "this Library was moved from: its kernels and memory belong to the new Library");
 }
 
 std::string Library::device_description() const {

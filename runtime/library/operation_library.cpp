@@ -82,23 +82,25 @@ void check_given_operand(const OperationEntry& entry, std::size_t index, const v
   }
   const std::size_t alignment = entry.operands[index].alignment;
   if (is_aligned(pointer, alignment)) return;
-  refuse_launch(entry, fmt::format("{} = {} is not a multiple of {} bytes, which kernels are "
-                                   "promised of {}; copy it to where it is",
-                                   name, pointer, alignment,
-                                   alignment == kOperandAlignment ? "every operand" : "it"));
+  refuse_launch(entry,
+                fmt::format("{} = {} is not a multiple of {} bytes, the alignment of {}; "
+                            "copy the operand to an aligned address",
+                            name, pointer, alignment,
+                            alignment == kOperandAlignment ? "every operand" : "this operand"));
 }
 
 /// Reports what is wrong with arguments that the launch refused.
 [[noreturn]] void refuse_arguments(const OperationEntry& entry, const Arguments& arguments) {
   const Operation& operation = *entry.operation;
   if (arguments.operands.size() != entry.operands.size()) {
-    refuse_launch(entry, fmt::format("{} operands are given, and it has {}: {} (null for one that "
-                                     "takes no part)",
-                                     arguments.operands.size(), entry.operands.size(),
-                                     operand_list(operation)));
+    refuse_launch(
+        entry,
+        fmt::format(
+            "{} operands are given, but the operation has {}: {} (null for an unused operand)",
+            arguments.operands.size(), entry.operands.size(), operand_list(operation)));
   }
   if (arguments.scalars.size() > entry.scalars.size()) {
-    refuse_launch(entry, fmt::format("{} scalars are given, and it has {}",
+    refuse_launch(entry, fmt::format("{} scalars are given, but the operation has {}",
                                      arguments.scalars.size(), entry.scalars.size()));
   }
   for (std::size_t i = 0; i < arguments.scalars.size(); ++i) {
@@ -198,7 +200,7 @@ std::size_t OperationKernel::scalar_count() const noexcept {
 std::size_t OperationKernel::operand_bytes(std::size_t index) const {
   const OperationEntry& entry = entry_of_operation(*entry_);
   if (index < entry.operands.size()) return static_cast<std::size_t>(entry.operands[index].bytes);
-  throw Error(ErrorKind::usage, fmt::format("{} has {} operands, and none of number {}",
+  throw Error(ErrorKind::usage, fmt::format("{} has {} operands, so there is no operand {}",
                                             entry.operation->name, entry.operands.size(), index));
 }
 

@@ -21,7 +21,7 @@ namespace {
     if (operation->is_declared()) known.push_back(operation->name);
   }
   throw Error(ErrorKind::usage,
-              fmt::format("no file declares the operation \"{}\"{}; it is sought in {}", name,
+              fmt::format("no file declares the operation \"{}\"{}; Kiln searched {}", name,
                           did_you_mean(name, known), template_path_text(template_path)));
 }
 
@@ -31,8 +31,8 @@ const Operation& known_operation(const std::string& name,
   if (operation == nullptr) refuse_operation(name, template_path);
   if (!operation->is_declared()) {
     throw Error(ErrorKind::usage,
-                fmt::format("kernels of {0} take more than operands and scalars: describe its "
-                            "problems by the type in kiln/{0}.hpp",
+                fmt::format("kernels of {0} take more than operands and scalars: describe problems "
+                            "of {0} by the type in kiln/{0}.hpp",
                             name));
   }
   return *operation;
@@ -44,8 +44,9 @@ std::vector<Field> in_declared_order(const Operation& operation, std::string_vie
                                      const std::vector<Field>& given, std::string Field::*name,
                                      const std::vector<std::string>& declared) {
   const auto refuse = [&](const std::string& why) {
-    throw Error(ErrorKind::usage, fmt::format("{}: {}; \"kiln operations {}\" shows what it takes",
-                                              operation.name, why, operation.name));
+    throw Error(ErrorKind::usage,
+                fmt::format("{}: {}; \"kiln operations {}\" shows the parts of a problem",
+                            operation.name, why, operation.name));
   };
   for (auto at = given.begin(); at != given.end(); ++at) {
     const std::string& each = (*at).*name;

@@ -39,9 +39,9 @@ void refuse_parents_object() {
 void require_whole_process() {
   if (!torn) return;
   throw Error(ErrorKind::usage,
-              "this process was forked while another thread was opening a Library, closing one or "
-              "getting a new kernel, so locks may be held in it for ever. Next: fork before, or "
-              "start the child with posix_spawn() or exec()");
+              "this process was forked while another thread was opening or closing a Library or "
+              "getting a new kernel, so locks may stay held forever. Next: fork earlier, or start "
+              "the child with posix_spawn() or exec()");
 }
 
 LibraryWork::LibraryWork() noexcept {

@@ -137,10 +137,11 @@ std::string redirect_imports(void* handle, std::span<const Redirection> redirect
                              std::vector<std::string>* found) {
   link_map* map = nullptr;
   if (::dlinfo(handle, RTLD_DI_LINKMAP, &map) != 0 || map == nullptr) {
-    return "the loader does not say where it is";
+    return "the loader does not say where the library is";
   }
   const Imports imports = imports_of(*map);
-  if (imports.symbols == nullptr || imports.names == nullptr) return "it has no table of symbols";
+  if (imports.symbols == nullptr || imports.names == nullptr)
+    return "the library has no symbol table";
   // Otherwise one thread could revoke the permission with which another is about to write.
   static std::mutex mutex;
   const std::lock_guard lock(mutex);

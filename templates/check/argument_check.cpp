@@ -323,15 +323,15 @@ std::string number_remedy(const CheckedLaunch& launch, std::size_t at, const std
   };
   const auto wanted = parse_cpp_number_type(type);
   if (!wanted || !is_number(launch.args[at])) {
-    return "list what the kernel takes, in its order, in an \"args\" line";
+    return "list the kernel's arguments, in their order, in an \"args\" line";
   }
   const ArgumentSpec& arg = launch.args[at];
   if (arg.kind == ArgumentSpec::Kind::scalar) {
     const ScalarSpec& scalar = launch.operation.scalars[arg.index];
     if (!takes_every_value(*wanted, scalar.type)) {
-      return fmt::format("declare it in {} as \"scalar {} {} = ...\", or make the parameter \"{}\"",
-                         launch.operation.file, scalar.name, to_string(*wanted),
-                         cpp_spelling(arg.type));
+      return fmt::format(
+          "declare the scalar in {} as \"scalar {} {} = ...\", or make the parameter \"{}\"",
+          launch.operation.file, scalar.name, to_string(*wanted), cpp_spelling(arg.type));
     }
   }
   auto args = launch.args;
@@ -400,13 +400,13 @@ std::string why_wrong_pointer(const CheckedLaunch& launch, const std::vector<std
     }
     const std::string_view what = behind ? "pointers to arrays of" : "whose elements are";
     const std::string remedy =
-        !is_operand(arg)
-            ? "what \"args\" lists for it: an operand by its name alone has its own type"
+        !is_operand(arg) ? "its entry in \"args\": an operand without a suffix has its own type"
         : depth == wanted
             ? fmt::format("the type of {0}{1}", launch.operation.operands[arg.index].name,
                           type_places(launch.operation, launch.operation.operands[arg.index].name))
         : behind ? "leave \"pointers\" out of the operand's line"
-                 : "write \"pointers\" behind the operand's extents, if it is arrays of rows";
+                 : "write \"pointers\" after the operand's extents, if the operand is an array of "
+                   "pointers";
     const auto kind = kind_of_type(pointee);
     why = fmt::format(
         "parameter {} of {} is \"{}\", but it gets \"{}\", {} {}. Next: change the parameter{}, or "
@@ -417,7 +417,7 @@ std::string why_wrong_pointer(const CheckedLaunch& launch, const std::vector<std
         remedy);
   }
   if (!others.empty()) {
-    why += fmt::format(" The same of parameter{} {}.", others.size() == 1 ? "" : "s",
+    why += fmt::format(" The same applies to parameter{} {}.", others.size() == 1 ? "" : "s",
                        fmt::join(others, ", "));
   }
   return why;

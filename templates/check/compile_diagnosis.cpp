@@ -49,8 +49,8 @@ std::string explain_plain_launch(const KernelTemplate& kernel_template, const La
   if (kernel.is_variadic || (needed <= given && given <= kernel.parameters)) return {};
   return fmt::format(
       "{}:{}: the launch gives the kernel {} {} template arguments, but it has {} template "
-      "parameters (line {}). Next: write one for each between angle brackets: launch {}<...>, "
-      "where type slots, tunables and lets become types and numbers.",
+      "parameters (line {}). Next: write one argument for each parameter between angle brackets: "
+      "launch {}<...>, where type slots, tunables and lets become types and numbers.",
       kernel_template.file(), launch.line, kernel.name, given, kernel.parameters, kernel.line,
       launch.kernel);
 }
@@ -97,16 +97,16 @@ std::string explain_names(const KernelTemplate& kernel_template) {
   }
   if (kernel_template.config_type().empty()) {
     return fmt::format(
-        "{}: the compiler does not find the kernel under the name that the front matter gives it "
-        "(launch NAME, or NAME<...>). Next: compare it with the code; a kernel in a namespace is "
-        "launched with it (launch mine::kernel), and two kernels cannot have the same name.",
+        "{}: the compiler finds no kernel of the name that stands in the front matter (launch "
+        "NAME, or NAME<...>). Next: compare the name with the code; for a kernel in a namespace, "
+        "write the namespace too (launch mine::kernel); two kernels cannot have the same name.",
         kernel_template.file());
   }
   return fmt::format(
-      "{}: the compiler does not find the kernel under the name that the front matter gives it "
-      "(launch NAME, the config struct, types). Next: compare it with the code; a "
-      "kernel in a namespace is launched with it (launch mine::kernel), the config struct must be "
-      "outside of all namespaces.",
+      "{}: the compiler finds no kernel of the name that stands in the front matter (launch NAME, "
+      "the config struct, types). Next: compare the name with the code; for a kernel in a "
+      "namespace, write the namespace too (launch mine::kernel); the config struct must be outside "
+      "of all namespaces.",
       kernel_template.file());
 }
 
@@ -166,8 +166,9 @@ std::string explain_number(const KernelTemplate& kernel_template,
       continue;
     return fmt::format(
         "{}: \"{}\" is tuned, so Kiln defines it as a macro, and the compiler reads a number in "
-        "place of a name here. Next: delete what is declared here, or put it between #ifndef {} "
-        "and #endif, which skips it here; if something else is meant, rename it.",
+        "place of a name here. Next: delete this declaration, or put the declaration between "
+        "#ifndef {} and #endif, which hides it from Kiln; if the name means something else, rename "
+        "it.",
         place_of(kernel_template.file(), error), word, kTunerMacro);
   }
   return {};

@@ -71,28 +71,29 @@ std::string explain_declaration(const ScannedDeclaration& declaration) {
   }
   return fmt::format(
       "\"{}\" is tuned, so Kiln defines it as a macro, and the compiler would read a number in "
-      "place of the name that is declared here. Next: delete this declaration, or put it between "
-      "#ifndef {} and #endif, which skips it here; if something else is meant, rename it",
+      "place of the name that is declared here. Next: delete this declaration, or put the "
+      "declaration between #ifndef {} and #endif, which hides it from Kiln; if the name means "
+      "something else, rename it",
       declaration.name, kTunerMacro);
 }
 
 std::string explain_redefinition(const MacroRedefinition& each) {
   if (!each.guard.empty()) {
     return fmt::format(
-        "\"{0}\" is tuned, and here it gets another value, because the #ifndef above asks for "
+        "\"{0}\" is tuned, and here it gets another value, because the #ifndef above tests "
         "\"{1}\". Next: write #ifndef {0}",
         each.name, each.guard);
   }
   if (each.is_mark) {
     return fmt::format(
-        "\"{}\" tells files that Kiln compiles them, so what is for other builds only would be "
-        "compiled behind this line. Next: delete it",
+        "\"{}\" tells a file that Kiln compiles it, so after this line code that is only for other "
+        "builds would be compiled. Next: delete this line",
         each.name);
   }
   return fmt::format(
-      "\"{}\" is tuned, so Kiln defines it, and here it gets another value: kernels would be "
-      "launched for one and compiled with the other. Next: delete this line, or put it between "
-      "#ifndef {} and #endif, which skips it here",
+      "\"{}\" is tuned, so Kiln defines it, but this line sets another value: Kiln would launch "
+      "kernels for one value and compile them with the other. Next: delete this line, or put it "
+      "between #ifndef {} and #endif, which hides it from Kiln",
       each.name, kTunerMacro);
 }
 

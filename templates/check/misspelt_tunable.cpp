@@ -80,9 +80,9 @@ void refuse_misspelt_tunables(std::string_view source, const std::vector<FrontMa
                          "\"{3}\"{4}. Next: {5}",
                          tunable, meant->line, meant->is_defined ? "names" : "uses", meant->text,
                          mentioned ? ", as other lines of the front matter do"
-                                   : ", so all candidates would be the same code",
+                                   : ", so all candidates would have the same code",
                          mentioned ? fmt::format("write {} in this line", meant->text)
-                                   : "give both the same name, here or there"));
+                                   : "give both the same name"));
   }
 }
 

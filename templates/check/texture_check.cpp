@@ -19,8 +19,8 @@ std::string line_of(std::string_view source, int number) {
 
 std::string texture_advice(std::string_view type) {
   return fmt::format(
-      "{}: textures and surfaces are not supported. Next: give the kernel a pointer to the array, "
-      "as an operand, and compute in its code what the texture did at edges and between elements",
+      "{}: textures and surfaces are not supported. Next: pass the array to the kernel as an "
+      "operand, and replace the texture's border handling and interpolation by code",
       type);
 }
 

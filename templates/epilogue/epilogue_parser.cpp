@@ -187,8 +187,8 @@ class EpilogueParser : private ExpressionReader {
       fail(at_, fmt::format("'(' is expected here, {} is a function", name));
     }
     const std::vector<std::string> known(kNames.begin(), kNames.end());
-    fail(begin, fmt::format("unknown name \"{}\"{}; operands say what they have an element for: "
-                            "{}[n], {}[m], {}[m,n] or {}[]",
+    fail(begin, fmt::format("unknown name \"{}\"{}; write an operand with the indices of its "
+                            "elements: {}[n], {}[m], {}[m,n] or {}[]",
                             name, did_you_mean(name, known), name, name, name, name));
   }
 
@@ -229,7 +229,7 @@ class EpilogueParser : private ExpressionReader {
     node.kind = Kind::amax;
     node.arguments = {conditional()};
     refuse_value_behind_value("a comma or an operator");
-    expect(",", "before what amax records the largest value in");
+    expect(",", "before the operand in which amax records the largest value");
     const std::size_t begin = at_;
     const auto name = is_letter(peek()) ? identifier() : std::string_view{};
     if (peek() != '[' && peek() != ':') {
@@ -238,7 +238,8 @@ class EpilogueParser : private ExpressionReader {
     EpilogueSlot found = slot(name, begin);
     found.recorded = true;
     if (found.extent == OperandExtent::both) {
-      fail(begin, "amax records one number, or one for each row [m] or column [n], no matrix");
+      fail(begin,
+           "amax records one number, or one for each row [m] or column [n], but not a matrix");
     }
     if (found.type && *found.type != DType::f32 && *found.type != DType::f64) {
       fail(begin, fmt::format("amax records f32 (f64 where the accumulator is), not {}",
@@ -260,7 +261,7 @@ class EpilogueParser : private ExpressionReader {
   EpilogueSlot slot(std::string_view name, std::size_t begin) {
     const bool taken = std::find(kNames.begin(), kNames.end(), name) != kNames.end() ||
                        find_function(name) != nullptr || name == "m" || name == "n";
-    if (taken) fail(begin, fmt::format("\"{}\" has a meaning already; choose another name", name));
+    if (taken) fail(begin, fmt::format("\"{}\" is a reserved name; choose another name", name));
     if (name.size() > kMaxName) {
       fail(begin, fmt::format("a name of more than {} characters", kMaxName));
     }
@@ -277,7 +278,7 @@ class EpilogueParser : private ExpressionReader {
              fmt::format("\"{}\" is not a type of elements{}", type, did_you_mean(type, known)));
       }
     }
-    expect("[", "before what the operand has an element for");
+    expect("[", "before the indices of the operand");
     found.extent = extent();
     return found;
   }
@@ -295,9 +296,10 @@ class EpilogueParser : private ExpressionReader {
       place = operands.end() - 1;
     } else {
       if (found.recorded || place->recorded) {
-        fail(begin, fmt::format("\"{}\" appears twice, but what amax records is not read, and is "
-                                "recorded once",
-                                found.name));
+        fail(begin,
+             fmt::format(
+                 "\"{}\" appears twice, but an operand of amax is recorded once and never read",
+                 found.name));
       }
       if (!found.type) found.type = place->type;
       if (found != *place) {

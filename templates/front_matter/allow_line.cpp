@@ -33,13 +33,13 @@ void add_allowance(const FrontMatterLine& line, std::vector<AllowSpec>& allowanc
   if (known == kAllowances.end()) {
     std::vector<std::string> names;
     for (const NamedAllowance& each : kAllowances) names.emplace_back(each.name);
-    line.fail(0, fmt::format("\"{}\" is nothing that can be allowed{}", line.text,
-                             meant_or_known(line.text, names)));
+    line.fail(
+        0, fmt::format("\"{}\" cannot be allowed{}", line.text, meant_or_known(line.text, names)));
   }
   if (line.comment.empty()) {
-    line.fail(line.text.size(),
-              fmt::format("say why, behind \"//\": every verdict shows it: allow {}  // REASON",
-                          line.text));
+    line.fail(line.text.size(), fmt::format("write the reason after \"//\", because every verdict "
+                                            "shows the reason: allow {}  // REASON",
+                                            line.text));
   }
   if (std::ranges::find(allowances, known->what, &AllowSpec::what) != allowances.end()) {
     line.fail_at_key(fmt::format("a second \"allow {}\" for this launch", line.text));

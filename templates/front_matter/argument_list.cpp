@@ -162,12 +162,14 @@ class ArgumentListParser {
     const OperandSpec& operand = operation_.operands[*index];
     if (spec.kind == Kind::magnitude && operand.role == OperandRole::in) {
       line_.fail(part.offset,
-                 fmt::format("{} is not written, so no bound of it has a magnitude", operand.name));
+                 fmt::format("{} is only read, but only operands that are written have a magnitude",
+                             operand.name));
     }
     if (spec.kind == Kind::before && operand.role != OperandRole::inout) {
-      line_.fail(part.offset, fmt::format("{} is not \"inout\": only what is updated was something "
-                                          "else before",
-                                          operand.name));
+      line_.fail(
+          part.offset,
+          fmt::format("{} is not \"inout\", but only an \"inout\" operand has a value from before",
+                      operand.name));
     }
     return spec;
   }
@@ -190,7 +192,7 @@ class ArgumentListParser {
       line_.fail(part.offset + dot,
                  fmt::format("only a {} has \".{}\" of an operand; {} \"{}\"",
                              is_for_reference ? "reference" : "checker", view,
-                             owner_ == ArgumentsOf::kernel ? "kernels take" : "this one takes",
+                             owner_ == ArgumentsOf::kernel ? "kernels take" : "write",
                              part.text.substr(0, dot)));
     }
     if (view == views[0]) return Kind::float64;
@@ -230,10 +232,11 @@ class ArgumentListParser {
   /// An integer that its parameter has not would silently arrive as another one.
   void check_holds(NumberType type, const ScalarSpec& scalar, std::size_t offset) const {
     if (takes_every_value(type, scalar.type)) return;
-    line_.fail(offset, fmt::format("the scalar {} is declared as {}, which has values that {} has "
-                                   "not; declare it in the kernel's type, \"scalar {} {} = ...\"",
-                                   scalar.name, to_string(scalar.type), cpp_spelling(type),
-                                   scalar.name, to_string(type)));
+    line_.fail(offset,
+               fmt::format("the scalar {} is declared as {}, which has values that {} cannot hold; "
+                           "declare the scalar with the kernel's type, \"scalar {} {} = ...\"",
+                           scalar.name, to_string(scalar.type), cpp_spelling(type), scalar.name,
+                           to_string(type)));
   }
 
   [[nodiscard]] ArgumentSpec number(TextPart part, NumberType type) const {
@@ -272,16 +275,16 @@ class ArgumentListParser {
     if (names_.find(name.text) >= 0 || name.text == "true" || name.text == "false") return;
     if (operand_index(name.text.substr(0, name.text.find('.')))) {
       line_.fail(name.offset,
-                 fmt::format("\"{}\" is an address, which is an argument by itself", name.text));
+                 fmt::format("\"{}\" is an address, which must be a whole argument", name.text));
     }
     if (scalar_index(name.text)) {
-      line_.fail(name.offset, fmt::format("\"{}\" is a scalar, which is an argument by itself, "
-                                          "perhaps with a type before it; no expression knows its "
-                                          "value",
-                                          name.text));
+      line_.fail(name.offset,
+                 fmt::format("\"{}\" is a scalar, which must be a whole argument, perhaps with a "
+                             "type before it; expressions cannot use scalars",
+                             name.text));
     }
     if (name.text == kWorkspace) {
-      line_.fail(name.offset, "the workspace is an argument by itself: \"workspace + bytes\"");
+      line_.fail(name.offset, "the workspace must be a whole argument: \"workspace + bytes\"");
     }
     std::vector<std::string> known{std::string(kWorkspace)};
     for (const auto& each : operation_.operands) known.push_back(each.name);
@@ -408,10 +411,10 @@ class ArgumentPlanner {
     if (!fitting) {
       const auto type = cpp_spelling(spec.type);
       const auto* const article = type.front() == 'i' || type.front() == 'u' ? "an" : "a";
-      const std::string advice =
-          spec.type == NumberType::boolean
-              ? fmt::format("write \"(bool) ({} != 0)\"", spec.value->text())
-              : "write \"(long long)\" before it, and take one in the kernel";
+      const std::string advice = spec.type == NumberType::boolean
+                                     ? fmt::format("write \"(bool) ({} != 0)\"", spec.value->text())
+                                     : "write \"(long long)\" before the argument, and make the "
+                                       "kernel's parameter a long long";
       refuse_(fmt::format("the argument \"{}\" is {}, which does not fit {} {}; {}",
                           spec.value->text(), number, article, type, advice));
     }

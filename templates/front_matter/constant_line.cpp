@@ -62,8 +62,8 @@ void check_scope(const FrontMatterLine& line, std::string_view array, std::strin
   }
   if (!other) return;
   if (other->is_hidden) {
-    line.fail(0, fmt::format("{} of line {} is static or in an unnamed namespace, where only its "
-                             "own file finds it; move it out",
+    line.fail(0, fmt::format("{} of line {} is static or in an unnamed namespace, so only its own "
+                             "file can find the array; move the array out",
                              last_part(array), other->line));
   }
   line.fail(0, fmt::format("the array of line {} is {}; write \"constant {} = ...\"", other->line,
@@ -103,7 +103,8 @@ void add_constant(const FrontMatterLine& line, const Operation& operation, std::
   }
   if (operation.operands[index].pointers) {
     line.fail(at_name,
-              fmt::format("\"{}\" is behind pointers, which are no array's elements", name));
+              fmt::format("\"{}\" is an operand with pointers, which a constant array cannot hold",
+                          name));
   }
   if (std::ranges::find(constants, array, &ConstantSpec::array) != constants.end()) {
     line.fail(0, fmt::format("a second \"constant\" for {}", array));

@@ -19,8 +19,8 @@ bool is_line_of_its_own(const Declaration& declaration) {
 std::string how_to_mark(const FrontMatterLine& line) {
   if (line.key == "at") return "\"at launch\" goes after a struct: struct Name {  //@ at launch";
   return fmt::format(
-      "the config struct is marked where it is declared; write \"struct {} {{  "
-      "//@ config\" there, and remove this line",
+      "the config struct must be marked at its declaration; write \"struct {} {{  //@ config\" "
+      "there, and remove this line",
       line.text.empty() ? "Name" : line.text);
 }
 
@@ -33,8 +33,8 @@ std::string how_to_declare(const FrontMatterLine& line) {
                        line.key, line.text);
   }
   return fmt::format(
-      "\"{0}\" is written on the field of the config struct; write \"int {1};  "
-      "//@ {0} {2}\" there, and remove this line",
+      "\"{0}\" belongs on the field of the config struct; write \"int {1};  //@ {0} {2}\" there, "
+      "and remove this line",
       line.key, name, trimmed(text.substr(equals + 1)));
 }
 
@@ -57,7 +57,7 @@ void check_declaration(const FrontMatterLine& line) {
   if (is_of_field && line.declaration.owner.empty()) {
     throw_at(line.declaration.place, line.declaration.name, 0,
              fmt::format("\"{}\" is not in a marked struct; write \"struct Name {{  //@ config\" "
-                         "where it begins",
+                         "where the struct begins",
                          line.declaration.name));
   }
 }

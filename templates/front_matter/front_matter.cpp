@@ -64,9 +64,10 @@ Tunable parse_tunable(const FrontMatterLine& line) {
   for (const auto [word, offset] : split_words(text)) {
     auto digits = word;
     if (tunable.values.size() == kMostValues) {
-      line.fail(offset, fmt::format("more than {} values for one tunable; a let can compute what "
-                                    "is between them",
-                                    kMostValues));
+      line.fail(offset,
+                fmt::format(
+                    "more than {} values for one tunable; a let can compute the values in between",
+                    kMostValues));
     }
     const bool is_default = digits.ends_with('*');
     if (is_default) digits.remove_suffix(1);
@@ -157,7 +158,9 @@ TypeRow parse_type_row(const FrontMatterLine& line, const Operation& operation) 
   }
   for (const auto& slot : row.slots) {
     if (!is_grounded(slot.name)) {
-      line.fail(0, fmt::format("\"{}\" refers to slots that only refer back", slot.name));
+      line.fail(0,
+                fmt::format("\"{}\" gets no type: the slots that it names only refer to each other",
+                            slot.name));
     }
   }
   return row;

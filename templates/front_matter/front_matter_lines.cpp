@@ -57,16 +57,32 @@ bool is_incomplete(const FrontMatterLine& line) {
   return open > 0 || kOpenEnd.find(line.text.back()) != std::string_view::npos;
 }
 
-/// `kiln adopt` writes FILL_IN for what it cannot know, and what that is into the comment.
-void check_filled_in(const FrontMatterLine& line) {
+/// Where FILL_IN stands in a statement, as a word of its own.
+std::vector<std::size_t> places_to_fill_in(const FrontMatterLine& line) {
   const std::string_view text = line.text;
   const auto is_part = [](char c) { return is_identifier(std::string_view(&c, 1)); };
+  std::vector<std::size_t> places;
   for (auto at = text.find(kFillInWord); at != std::string_view::npos;
        at = text.find(kFillInWord, at + 1)) {
     const auto end = at + kFillInWord.size();
     if ((at > 0 && is_part(text[at - 1])) || (end < text.size() && is_part(text[end]))) continue;
-    line.fail(at, fmt::format("{} is yet to be filled in{}{}", kFillInWord,
-                              line.comment.empty() ? "" : ": ", line.comment));
+    places.push_back(at);
+  }
+  return places;
+}
+
+/// `kiln adopt` writes FILL_IN for what it cannot know, and what that is into the comment. The
+/// error is at the first place and says how many there are.
+void check_filled_in(const std::vector<FrontMatterLine>& lines) {
+  std::size_t count = 0;
+  for (const FrontMatterLine& line : lines) count += places_to_fill_in(line).size();
+  for (const FrontMatterLine& line : lines) {
+    const auto places = places_to_fill_in(line);
+    if (places.empty()) continue;
+    line.fail(places.front(),
+              fmt::format("replace {}{}{}{}", kFillInWord,
+                          count > 1 ? fmt::format(" (the first of {} places)", count) : "",
+                          line.comment.empty() ? "" : ": ", line.comment));
   }
 }
 
@@ -296,8 +312,8 @@ bool has_front_matter(std::string_view source) {
 std::vector<FrontMatterLine> read_front_matter(const std::string& file, std::string_view source,
                                                const std::vector<std::string>& keys) {
   auto lines = Reader(file, source, keys).take();
+  check_filled_in(lines);
   for (auto& line : lines) {
-    check_filled_in(line);
     check_names(line);
     // What its user was to check means nothing to others.
     line.comment = trimmed(std::string_view(line.comment).substr(0, line.comment.find(kCheckWord)));

@@ -198,8 +198,8 @@ class FrontMatterParser {
       result_.launch_type_ = line.declaration.name;
       if (line.declaration.name == result_.config_type_) {
         line.fail_at_key(
-            "the config struct is compiled into the kernel; what is known only at launch "
-            "goes into a struct of its own");
+            "the config struct is compiled into the kernel; put values that are known only at "
+            "launch into a separate struct");
       }
     });
     find_bases();
@@ -241,12 +241,12 @@ class FrontMatterParser {
     const Declaration& field = line.declaration;
     if (result_.names_.find(field.name) >= 0 || is_of_arguments(field.name)) {
       throw_at(field.place, field.name, 0,
-               fmt::format("\"{}\" already means something in this template", field.name));
+               fmt::format("the name \"{}\" is already used in this template", field.name));
     }
     result_.names_.intern(field.name);
     if (is_at_launch(field)) {
       if (field.type != "int") {
-        throw_at(field.place, field.name, 0, "the fields of a struct at launch are int");
+        throw_at(field.place, field.name, 0, "the fields of a launch struct must be int");
       }
     }
     if (is_at_launch(field) || field.type == kHostValue) not_compiled_.push_back(field.name);
@@ -282,7 +282,8 @@ class FrontMatterParser {
       if (operation_->is_declared()) {
         line.fail_at_key(fmt::format("kernels of {} take no expressions", operation_->name));
       }
-      if (line.text != "yes") line.fail(0, "\"yes\" is expected: its kernels take expressions");
+      if (line.text != "yes")
+        line.fail(0, "\"yes\" is expected: the template's kernels take expressions");
       result_.takes_epilogue_ = true;
     } else if (line.key == "constant") {
       read_constant(line);
@@ -371,14 +372,14 @@ class FrontMatterParser {
       const auto& used = result_.names_.name(slot);
       if (is_size(used)) {
         line.fail(offset_of_name(line.text, used),
-                  fmt::format("a let cannot depend on the size \"{}\": it is compiled into the "
+                  fmt::format("a let cannot depend on the size \"{}\": lets are compiled into the "
                               "kernel, which serves many sizes",
                               used));
       }
       if (contains(not_compiled_, used)) {
         line.fail(offset_of_name(line.text, used),
-                  fmt::format("a let cannot depend on \"{}\", which is known only at launch: it is "
-                              "compiled into the kernel",
+                  fmt::format("a let cannot depend on \"{}\", which is known only at launch: lets "
+                              "are compiled into the kernel",
                               used));
       }
     }
@@ -393,8 +394,8 @@ class FrontMatterParser {
       for (const auto& [name, offset] : free_names(arguments->text)) {
         if (!is_size(name) && !contains(not_compiled_, name)) continue;
         line.fail(arguments->offset + offset,
-                  fmt::format("\"{}\" is known only at launch, and template arguments are compiled "
-                              "into the kernel; pass it as one of its \"args\"",
+                  fmt::format("\"{}\" is known only at launch, but template arguments are compiled "
+                              "into the kernel; pass the value in \"args\"",
                               name));
       }
       launch.template_arguments = arguments->text;
@@ -407,8 +408,8 @@ class FrontMatterParser {
   void read_args(const FrontMatterLine& line) {
     if (!operation_->is_declared()) {
       line.fail_at_key(
-          fmt::format("kernels of {} get one struct, the same for all; \"args\" is for "
-                      "operations that are declared with a reference",
+          fmt::format("all kernels of {} get the same struct; \"args\" is for operations that are "
+                      "declared with a reference",
                       operation_->name));
     }
     if (args_lines_.back() != nullptr) line.fail_at_key("a second \"args\" for this launch");
@@ -435,7 +436,7 @@ class FrontMatterParser {
     check_struct("at", result_.launch_fields_);
     if (result_.launch_fields_.size() > kMostLaunchValues) {
       find("at")->fail_at_key(
-          fmt::format("more than {} fields, the most that a launch takes", kMostLaunchValues));
+          fmt::format("more than {} fields, the maximum for a launch", kMostLaunchValues));
     }
   }
 
@@ -448,7 +449,7 @@ class FrontMatterParser {
     const auto scanned = find_struct(result_.source_, line->declaration.name);
     if (!scanned) {
       throw_at(line->declaration.place, line->declaration.name, 0,
-               fmt::format("the struct {} has no end", line->declaration.name));
+               fmt::format("the struct {} is never closed", line->declaration.name));
     }
     add_fields(*line, scanned->fields, "", fields);
   }

@@ -44,9 +44,9 @@ std::vector<FrontMatterLine> read_hints(const KernelTemplate::Hints& hints,
   auto lines = read_front_matter(hints.file, hints.text);
   for (const auto& line : lines) {
     if (std::find(kHints.begin(), kHints.end(), line.key) != kHints.end()) continue;
-    line.fail_at_key(
-        fmt::format("\"{}\" cannot be in a file of hints, which has {} lines; write it in {}",
-                    line.key, fmt::join(kHints, ", "), owner));
+    line.fail_at_key(fmt::format(
+        "\"{}\" cannot be in a file of hints, which has only {} lines; write this line in {}",
+        line.key, fmt::join(kHints, ", "), owner));
   }
   return lines;
 }

@@ -42,8 +42,8 @@ void add_map(const FrontMatterLine& line, const Operation& operation, const Name
              LaunchSpec& launch) {
   if (operation.is_declared()) {
     line.fail_at_key(
-        fmt::format("\"map\" lines need an operation whose operands have leading dimensions, as "
-                    "{}; those of {} lie tight: its kernels copy without tensor maps",
+        fmt::format("\"map\" lines need an operation whose operands have leading dimensions, such "
+                    "as {}; operands of {} are tight, and their kernels copy without tensor maps",
                     typed_operation_names(), operation.name));
   }
   if (launch.maps.size() == kMostTensorMaps) {

@@ -27,7 +27,7 @@ class MapParser {
     const auto colon = line_.text.find(':');
     const auto slot = trimmed(std::string_view(line_.text).substr(0, colon));
     if (colon == std::string_view::npos || slot.find('?') != std::string_view::npos) {
-      line_.fail(0, "a map begins with what it is of: \"a: k, m; box 64, tile_m\"");
+      line_.fail(0, "a map begins with its operand: \"a: k, m; box 64, tile_m\"");
     }
     const auto& slots = operation.type_slots;
     if (std::find(slots.begin(), slots.end(), slot) == slots.end()) {
@@ -92,20 +92,21 @@ class MapParser {
   void check(const Operation& operation) const {
     const std::size_t rank = spec_.extents.size();
     if (spec_.box.size() != rank) {
-      line_.fail(0, fmt::format("the box of this map has {} dimensions, its tensor {}",
+      line_.fail(0, fmt::format("the box of this map has {} dimensions, but its tensor has {}",
                                 spec_.box.size(), rank));
     }
     // A leading dimension is of dimension 1; whatever is above that must be said.
     const bool fits = spec_.pitch.empty() ? rank <= 2 : spec_.pitch.size() + 1 == rank;
     if (!fits) {
-      line_.fail(0, fmt::format("this map needs \"pitch\" with {} values: the elements from one "
-                                "index to the next of each dimension but the first",
+      line_.fail(0, fmt::format("this map needs \"pitch\" with {} values: the stride in elements "
+                                "of each dimension but the first",
                                 rank - 1));
     }
     if (operation.operand(spec_.slot) == nullptr && !spec_.workspace) {
-      line_.fail(0, fmt::format("\"{}\" is no operand in memory: say where it is with "
-                                "\"in_workspace offset\"",
-                                spec_.slot));
+      line_.fail(
+          0, fmt::format(
+                 "\"{}\" is not an operand in memory: give its place with \"in_workspace offset\"",
+                 spec_.slot));
     }
   }
 

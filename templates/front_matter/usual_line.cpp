@@ -91,7 +91,7 @@ std::vector<Config> usual_configs(const FrontMatterLine& line,
                                   fmt::join(tunable->values, " ")));
       }
       if (std::find(pair.values.begin(), value, *value) != value) {
-        line.fail(at, fmt::format("{} is there twice", *value));
+        line.fail(at, fmt::format("{} is given twice", *value));
       }
     }
     if (!named.insert(pair.name).second) {
@@ -99,8 +99,8 @@ std::vector<Config> usual_configs(const FrontMatterLine& line,
     }
     configs = combined(configs, pair);
     if (configs.size() > kMostOfALine) {
-      line.fail(at,
-                fmt::format("{} combinations; a line may have {}", configs.size(), kMostOfALine));
+      line.fail(at, fmt::format("{} combinations; a line may have at most {}", configs.size(),
+                                kMostOfALine));
     }
   }
   if (named.empty()) line.fail(0, "a usual configuration is written \"name=value name=value\"");

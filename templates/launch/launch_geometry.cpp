@@ -131,8 +131,8 @@ std::vector<LaunchGeometry> KernelTemplate::geometry(const Bound& bound, const D
                            evaluator.value("cooperative", *launch.cooperative, kLeast, kMost) != 0;
     if (geometry.cooperative && geometry.overlaps) {
       evaluator.fail(
-          "a cooperative launch needs the device for all of its blocks at once, so it cannot "
-          "overlap with the one before it; let \"overlap\" be 0 where \"cooperative\" is not");
+          "a cooperative launch needs all of its blocks resident at once, so it cannot overlap "
+          "with the previous launch; let \"overlap\" be 0 where \"cooperative\" is not");
     }
     // Each dimension is in range; the product need not be.
     if (std::cmp_greater(count_of(geometry.block), limits.max_threads)) {

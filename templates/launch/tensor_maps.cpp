@@ -28,7 +28,7 @@ class Planner {
   TensorMapPlan run(const Operation& operation, const Problem& problem) {
     plan_.type = problem.type(spec_.slot).value_or(DType::f16);
     if (packed_values(plan_.type) > 1) {
-      fail(fmt::format("{} has several values in a byte, which no tensor map describes",
+      fail(fmt::format("{} has several values per byte, which a tensor map cannot describe",
                        to_string(plan_.type)));
     }
     place(operation);
@@ -49,7 +49,8 @@ class Planner {
     plan_.swizzle = choice("swizzle", spec_.swizzle, {0, 32, 64, 128});
     plan_.promotion = choice("promote", spec_.promote, {0, 64, 128, 256});
     const std::int64_t row = plan_.box[0] * std::int64_t{size_bytes(plan_.type)};
-    if (row % kLine != 0) fail(fmt::format("rows of {} bytes in the box are not whole 16", row));
+    if (row % kLine != 0)
+      fail(fmt::format("rows of {} bytes in the box are not a multiple of 16", row));
     if (plan_.swizzle != 0 && row > plan_.swizzle) {
       fail(fmt::format("rows of {} bytes in the box exceed the swizzle of {}", row, plan_.swizzle));
     }
@@ -96,7 +97,7 @@ class Planner {
       plan_.pointer_at = operand->pointer_at;
       plan_.ld_at = operand->ld_at;
     } else {
-      fail("it is no operand, and its place in the workspace is negative");
+      fail("the map has no operand, and its place in the workspace is negative");
     }
   }
 
@@ -110,10 +111,8 @@ class Planner {
       }
       plan_.strides[i] = pitch * size_bytes(plan_.type);
       if (plan_.strides[i] % kLine != 0) {
-        fail(
-            fmt::format("dimension {} has {} bytes from one index to the next, which are not "
-                        "whole 16",
-                        i + 1, plan_.strides[i]));
+        fail(fmt::format("dimension {} has a stride of {} bytes, which is not a multiple of 16",
+                         i + 1, plan_.strides[i]));
       }
     }
   }

@@ -43,7 +43,7 @@ void check_type(std::string_view name, DType type) {
     std::ranges::copy_if(kDTypeNames, std::back_inserter(known),
                          [](std::string_view each) { return is_product_type(*parse_dtype(each)); });
     throw Error(ErrorKind::usage,
-                fmt::format("gemm: {} = {}: products have no elements of that type, but {}", name,
+                fmt::format("gemm: {} = {}: gemm does not support this type, only {}", name,
                             to_string(type), fmt::join(known, " ")));
   }
 }

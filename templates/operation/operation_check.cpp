@@ -27,7 +27,7 @@ class ProblemCheck {
 
   void run() {
     if (problem_.operation != operation_.name) {
-      refuse(fmt::format("it is of \"{}\"", problem_.operation));
+      refuse(fmt::format("it is a problem of \"{}\"", problem_.operation));
     }
     values_ = operation_.whole_values(problem_);
     check_names("size", problem_.sizes, &NamedValue::name, operation_.size_names);
@@ -47,8 +47,8 @@ class ProblemCheck {
  private:
   [[noreturn]] void refuse(const std::string& why) const {
     throw Error(ErrorKind::usage,
-                fmt::format("\"{}\" is no problem of {}: {}; \"kiln operations "
-                            "{}\" shows what it takes",
+                fmt::format("\"{}\" is not a problem of {}: {}; \"kiln operations {}\" shows the "
+                            "parts of a problem",
                             problem_.canonical(), operation_.name, why, operation_.name));
   }
 
@@ -70,8 +70,8 @@ class ProblemCheck {
   /// Rates, predictions and the limits of what is believed are made of them.
   void check_cost(std::string_view key, const std::string& text, double value) const {
     if (value >= 0.0 && std::isfinite(value)) return;
-    refuse(fmt::format("its {} are {}, by the line \"{} {}\" of {}, which needs correction", key,
-                       value, key, text, operation_.file));
+    refuse(fmt::format("its {} are {}; correct the line \"{} {}\" of {}", key, value, key, text,
+                       operation_.file));
   }
 
   void check_sizes() const {
@@ -96,7 +96,7 @@ class ProblemCheck {
                            fmt::join(names, " ")));
       }
       if (operation_.is_declared() && packed_values(type) > 1) {
-        refuse(fmt::format("{} is {}, of which several share a byte", slot, to_string(type)));
+        refuse(fmt::format("{} is {}, a packed type", slot, to_string(type)));
       }
     }
   }
@@ -129,17 +129,16 @@ class ProblemCheck {
     if (operand.align) check_alignment(operand);
     if (bytes == 0 || !operand.fill.low) return;
     if (operand.fill.kind == FillSpec::Kind::sorted && is_complex(*problem_.type(operand.name))) {
-      refuse(
-          fmt::format("the operand {} is filled with \"sorted\" numbers, and complex ones have "
-                      "no order",
-                      operand.name));
+      refuse(fmt::format(
+          "the operand {} is filled with \"sorted\" numbers, but complex numbers have no order",
+          operand.name));
     }
     const std::int64_t low = value_of(operand, "fill", *operand.fill.low);
     const std::int64_t high = value_of(operand, "fill", *operand.fill.high);
     if (low > high) {
-      refuse_fill(operand, fmt::format("with {} to {}, which is no number: state the least and "
-                                       "then the largest",
-                                       low, high));
+      refuse_fill(
+          operand,
+          fmt::format("with {} to {}, an empty range: write the least number first", low, high));
     }
     const DType type = problem_.type(operand.name).value();
     const auto number = parse_number_type(to_string(type));

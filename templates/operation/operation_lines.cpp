@@ -81,10 +81,9 @@ void read_bound(const FrontMatterLine& line, TextPart rest, const Operation& ope
   constexpr std::array kRounding{DType::f16,  DType::bf16, DType::tf32, DType::f32, DType::f64,
                                  DType::e4m3, DType::e5m2, DType::cf32, DType::cf64};
   if (std::ranges::find(kRounding, *named) == kRounding.end()) {
-    line.fail(type.offset,
-              fmt::format("{} has whole numbers, which are not rounded; a bound is of a floating "
-                          "type, or write \"exact\"",
-                          type.text));
+    line.fail(type.offset, fmt::format("{} has integers, which are not rounded; name a "
+                                       "floating-point type, or write \"exact\"",
+                                       type.text));
   }
 }
 
@@ -98,7 +97,7 @@ void read_within(const FrontMatterLine& line, TextPart rest, RightSpec& right) {
   right.relative = decimal_part(line, {words[0].text, rest.offset + words[0].offset});
   right.absolute = decimal_part(line, {words[1].text, rest.offset + words[1].offset});
   if (right.relative < 0.0 || right.absolute < 0.0) {
-    line.fail(rest.offset, "the relative and the absolute error are not negative");
+    line.fail(rest.offset, "the relative and the absolute error must not be negative");
   }
 }
 
@@ -148,8 +147,8 @@ TraitSpec parse_trait(const FrontMatterLine& line) {
   TraitSpec trait{std::string(words[0].text), {}, line.comment};
   for (std::size_t i = 1; i < words.size(); ++i) {
     if (trait.values.size() == kMostValues) {
-      line.fail(words[i].offset, fmt::format("more than {} values of one trait; what has as many "
-                                             "is a size, or a tunable of its templates",
+      line.fail(words[i].offset, fmt::format("more than {} values of one trait; use a size, or a "
+                                             "tunable of the templates, instead",
                                              kMostValues));
     }
     const auto value = parse_integer_part(line, words[i]);
@@ -188,7 +187,7 @@ ScalarSpec parse_scalar(const FrontMatterLine& line) {
   const auto equals = text.find('=');
   const auto head = split_words(text.substr(0, equals));
   if (equals == std::string_view::npos || head.size() != 2) {
-    line.fail(0, "a scalar is written with its type and what it is unless stated: scale f32 = 1");
+    line.fail(0, "a scalar is written with its type and default: scale f32 = 1");
   }
   const auto type = parse_number_type(head[1].text);
   if (!type) {
@@ -221,7 +220,7 @@ FillSpec parse_fill(const FrontMatterLine& line, TextPart part, const NameTable&
       words.empty() ? known.end() : std::ranges::find(known, std::string(words[0].text));
   if (kind == known.end()) {
     const std::string_view given = words.empty() ? std::string_view() : words[0].text;
-    line.fail(part.offset, fmt::format("\"{}\" is no way to fill an operand{}", given,
+    line.fail(part.offset, fmt::format("\"{}\" is not a way to fill an operand{}", given,
                                        meant_or_known(given, known)));
   }
   FillSpec fill;
@@ -230,8 +229,8 @@ FillSpec parse_fill(const FrontMatterLine& line, TextPart part, const NameTable&
       fill.kind == FillSpec::Kind::integers || fill.kind == FillSpec::Kind::sorted;
   if (words.size() != (has_range ? 3U : 1U)) {
     line.fail(part.offset,
-              has_range ? fmt::format("\"{0}\" needs the least and the largest number; what has "
-                                      "spaces goes into parentheses: {0} 0 (n - 1)",
+              has_range ? fmt::format("\"{0}\" needs the least and the largest number; put "
+                                      "expressions with spaces into parentheses: {0} 0 (n - 1)",
                                       *kind)
                         : fmt::format("nothing is expected after \"{}\"", *kind));
   }
@@ -255,7 +254,8 @@ RightSpec parse_right(const FrontMatterLine& line, const Operation& operation) {
     line.fail(0, fmt::format("there is no operand \"{}\"{}", name, did_you_mean(name, known)));
   }
   if (operand->role == OperandRole::in) {
-    line.fail(0, fmt::format("{} is only read; what is right is said of what is written", name));
+    line.fail(
+        0, fmt::format("{} is only read; \"right\" lines are for operands that are written", name));
   }
   RightSpec right;
   right.operand = static_cast<std::uint16_t>(operand - operation.operands.begin());
@@ -303,8 +303,8 @@ std::vector<NamedValue> parse_ragged(const FrontMatterLine& line, const Operatio
     }
     const auto value = parse_integer_part(line, {word.substr(equals + 1), offset + equals + 1});
     if (value < size->least || value > size->most) {
-      line.fail(offset + equals + 1, fmt::format("{} is outside of {} to {}, what {} may be", value,
-                                                 size->least, size->most, name));
+      line.fail(offset + equals + 1, fmt::format("{} is outside of {} to {}, the range of {}",
+                                                 value, size->least, size->most, name));
     }
     given.push_back({std::string(name), value});
   }

@@ -91,7 +91,7 @@ class OperationParser {
     });
     for_each("deterministic", [this](const FrontMatterLine& line) {
       if (line.text != "0" && line.text != "1") {
-        line.fail(0, "1 is expected where two runs give the same bits, or 0 where they need not");
+        line.fail(0, "write 1 if two runs give the same bits, or 0 if two runs may differ");
       }
       result_.deterministic = line.text == "1";
     });
@@ -146,8 +146,8 @@ class OperationParser {
       const bool has_judge = find("reference") != nullptr || find("checker") != nullptr;
       if (is_one_of(kOfReference, line.key) && !has_judge) {
         line.fail_at_key(
-            fmt::format("\"{}\" needs a \"//@ reference\" line, which names the "
-                        "kernel that says what is right, or a \"//@ checker\" line",
+            fmt::format("\"{}\" needs a \"//@ reference\" line, which names a kernel with correct "
+                        "results, or a \"//@ checker\" line",
                         line.key));
       }
     }
@@ -184,8 +184,8 @@ class OperationParser {
   /// That one more of the line's kind is not too many.
   static void check_count(const FrontMatterLine& line, std::size_t count, std::size_t most) {
     if (count < most) return;
-    line.fail_at_key(fmt::format("more than {} \"{}\" lines, the most that an operation may have",
-                                 most, line.key));
+    line.fail_at_key(
+        fmt::format("more than {} \"{}\" lines, the maximum for an operation", most, line.key));
   }
 
   /// The name at the beginning of a line must mean nothing else.
@@ -200,11 +200,10 @@ class OperationParser {
           0, fmt::format("the name of a {} consists of letters, digits and underscores", line.key));
     }
     if (is_one_of(kTakenNames, name) || device_names().find(name) >= 0) {
-      line.fail(
-          0, fmt::format("\"{}\" means something in every operation; choose another name", name));
+      line.fail(0, fmt::format("\"{}\" is reserved in every operation; choose another name", name));
     }
     if (std::ranges::find(declared_, name) != declared_.end() || result_.names_.find(name) >= 0) {
-      line.fail(0, fmt::format("\"{}\" already means something in this operation", name));
+      line.fail(0, fmt::format("the name \"{}\" is already used in this operation", name));
     }
     declared_.push_back(name);
   }
@@ -220,7 +219,7 @@ class OperationParser {
     for (const auto* const property : {"_bytes", "_packed", "_type"}) {
       if (result_.names_.find(slot + property) >= 0) {
         line.fail(
-            0, fmt::format("\"{}{}\" already means something in this operation", slot, property));
+            0, fmt::format("the name \"{}{}\" is already used in this operation", slot, property));
       }
       result_.names_.intern(slot + property);
     }
@@ -259,8 +258,8 @@ class OperationParser {
     operand.line = line.key_place.line;
     if (std::ranges::find(result_.type_slots, operand.name) == result_.type_slots.end()) {
       line.fail(head[0].offset,
-                fmt::format("there is no type slot \"{0}\"{1}; an operand has the name of the slot "
-                            "of its elements, \"//@ type {0}\"",
+                fmt::format("there is no type slot \"{0}\"{1}; an operand needs a type slot of the "
+                            "same name, \"//@ type {0}\"",
                             operand.name, did_you_mean(operand.name, result_.type_slots)));
     }
     if (result_.operand(operand.name) != nullptr) {
@@ -274,18 +273,17 @@ class OperationParser {
       read_clause(line, {clauses[i].text, clauses[i].offset + colon + 1}, operand, is_filled);
     }
     if (operand.ld && operand.extents.size() == 1) {
-      line.fail(0,
-                fmt::format("{} has one extent, so it has no rows that lie apart; leave \"ld\" out",
-                            operand.name));
+      line.fail(0, fmt::format("{} has one extent and therefore no rows; leave \"ld\" out",
+                               operand.name));
     }
     if (operand.pointers && (operand.extents.size() == 1 || operand.ld)) {
-      line.fail(0, operand.ld
-                       ? fmt::format("the arrays that {}'s pointers lead to lie tight; leave "
-                                     "\"ld\" out",
-                                     operand.name)
-                       : fmt::format("{} needs a second extent: the first is the number of "
-                                     "pointers, the others are what each leads to",
-                                     operand.name));
+      line.fail(
+          0, operand.ld
+                 ? fmt::format("the arrays behind the pointers of {} are tight; leave \"ld\" out",
+                               operand.name)
+                 : fmt::format("{} needs a second extent: the first is the number of pointers, the "
+                               "others are the extents of each array",
+                               operand.name));
     }
     result_.operands.push_back(std::move(operand));
   }
@@ -328,7 +326,7 @@ class OperationParser {
     } else if (word == "fill") {
       if (operand.role == OperandRole::out) {
         line.fail(clause.offset,
-                  fmt::format("{} is only written; what is filled is what is read", operand.name));
+                  fmt::format("\"fill\" applies to inputs; {} is an output", operand.name));
       }
       if (is_filled) line.fail(clause.offset, "a second \"fill\" of this operand");
       is_filled = true;
@@ -360,8 +358,8 @@ class OperationParser {
     for_each("ragged", [this](const FrontMatterLine& line) {
       if (result_.ragged.size() == kMostRagged) {
         line.fail_at_key(
-            fmt::format("more than {} \"ragged\" lines; each of them is verified for "
-                        "every candidate",
+            fmt::format("more than {} \"ragged\" lines; Kiln verifies every candidate at the sizes "
+                        "of each line",
                         kMostRagged));
       }
       result_.ragged.push_back(parse_ragged(line, result_));
@@ -437,7 +435,7 @@ class OperationParser {
       const bool is_needed = right != result_.rights.end();
       if (is_needed == (line != nullptr)) continue;
       if (!is_needed) {
-        line->fail_at_key(fmt::format("no \"right\" line asks for the {}", key));
+        line->fail_at_key(fmt::format("no \"right\" line uses the {}", key));
       }
       for_each("right", [&](const FrontMatterLine& rule) {
         if (rule.text_place.line != right->line) return;
@@ -455,11 +453,10 @@ class OperationParser {
           std::ranges::find(result_.rights, i, &RightSpec::operand) != result_.rights.end()) {
         continue;
       }
-      line.fail_at_key(
-          fmt::format("nothing says what is right of {0}, which is written; add "
-                      "\"//@ right {0} bound 4 of {0}\" (roundoffs of its type), or \"exact\", or "
-                      "\"within 1e-5 1e-6\" (relative, absolute)",
-                      operand.name));
+      line.fail_at_key(fmt::format(
+          "{0} is written, but has no \"right\" line; add \"//@ right {0} bound 4 of {0}\" "
+          "(roundoffs of its type), or \"exact\", or \"within 1e-5 1e-6\" (relative, absolute)",
+          operand.name));
     }
     check_judges();
     if (result_.ragged.empty()) {
@@ -467,19 +464,20 @@ class OperationParser {
       for (const SizeSpec& size : result_.sizes) {
         sizes.push_back(fmt::format("{}={}", size.name, std::max<std::int64_t>(size.least, 1)));
       }
-      line.fail_at_key(
-          fmt::format("an operation with a reference has a case at the edge at least; "
-                      "add \"//@ ragged {}\"",
-                      fmt::join(sizes, " ")));
+      line.fail_at_key(fmt::format(
+          "an operation with a reference needs at least one \"ragged\" line; add \"//@ ragged {}\"",
+          fmt::join(sizes, " ")));
     }
     for (const SizeSpec& size : result_.sizes) check_default_is_varied(size);
     for_each("type", [](const FrontMatterLine& type) {
       const auto words = split_words(type.text);
       for (std::size_t i = 1; i < words.size(); ++i) {
         if (packed_values(parse_dtype(words[i].text).value()) == 1) continue;
-        type.fail(words[i].offset, fmt::format("{} has several values in a byte, which operations "
-                                               "with a reference can't have",
-                                               words[i].text));
+        type.fail(
+            words[i].offset,
+            fmt::format(
+                "{} has several values per byte, which operations with a reference do not support",
+                words[i].text));
       }
     });
   }
@@ -495,10 +493,9 @@ class OperationParser {
     if (is_varied) return;
     for_each("size", [&](const FrontMatterLine& line) {
       if (parse_size(line, result_.names_).name != size.name) return;
-      line.fail(0,
-                fmt::format("no \"ragged\" line gives {0} another value than its default, so a "
-                            "kernel that ignores it would be found right; add \"{0}=...\" to one",
-                            size.name));
+      line.fail(0, fmt::format("every \"ragged\" line leaves {0} at its default, so a kernel that "
+                               "ignores {0} would pass; add \"{0}=...\" to one line",
+                               size.name));
     });
   }
 

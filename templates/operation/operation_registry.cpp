@@ -106,15 +106,14 @@ void check_declarable(const Operation& operation, const Operation* rival) {
   if (!operation.is_declared()) {
     throw Error(ErrorKind::template_,
                 fmt::format("{}:1:1: the operation \"{}\" has no \"//@ reference\" line and no "
-                            "\"//@ checker\" line, so nothing says which results of its kernels "
-                            "are right; docs/reference/operations.md has an example",
+                            "\"//@ checker\" line, so Kiln cannot tell which results of its "
+                            "kernels are right; docs/reference/operations.md has an example",
                             operation.file, operation.name));
   }
   if (rival == nullptr || is_same_text(*rival, operation)) return;
-  throw Error(ErrorKind::template_,
-              fmt::format("{}:1:1: the operation \"{}\" is declared by {}, too, with another "
-                          "text; rename one of them",
-                          operation.file, operation.name, rival->file));
+  throw Error(ErrorKind::template_, fmt::format("{}:1:1: the operation \"{}\" is also declared by "
+                                                "{}, with another text; rename one of the two",
+                                                operation.file, operation.name, rival->file));
 }
 
 }  // namespace

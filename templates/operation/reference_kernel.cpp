@@ -94,7 +94,7 @@ std::string part_that_follows(const OperandSpec& operand, const std::string& siz
     return fmt::format("\"ld {}\"", operand.ld->text());
   }
   for (const auto& bound : {operand.fill.low, operand.fill.high}) {
-    if (bound && mentions(*bound, names)) return "what it is filled with";
+    if (bound && mentions(*bound, names)) return "the fill";
   }
   return "";
 }
@@ -139,13 +139,13 @@ void check_reference_results(const FrontMatterLine& line, const Operation& opera
     ResultPlaces places;
     count_places(args, i, places);
     if (places.own_type + places.float64 == 0) {
-      line.fail(0, fmt::format("the reference does not write {0}; give it \"{0}.f64\", its result "
-                               "in float64, or \"{0}\"",
+      line.fail(0, fmt::format("the reference does not write {0}; pass \"{0}.f64\", its result in "
+                               "float64, or \"{0}\"",
                                operand.name));
     }
     if (places.own_type > 0 && places.float64 > 0) {
-      line.fail(0, fmt::format("the reference gets both \"{0}\" and \"{0}.f64\"; one of them is "
-                               "where its result is looked for",
+      line.fail(0, fmt::format("the reference gets both \"{0}\" and \"{0}.f64\"; pass only one of "
+                               "the two for its result",
                                operand.name));
     }
   }
@@ -155,8 +155,8 @@ void check_checker_arguments(const FrontMatterLine& line, const Operation& opera
                              const std::vector<ArgumentSpec>& args) {
   if (!has_count(args)) {
     line.fail(0,
-              "the checker does not get \"wrong\", the number of wrong elements that it counts up: "
-              "an unsigned long long*");
+              "the checker does not get \"wrong\", an unsigned long long* to the number of wrong "
+              "elements, which the checker increments");
   }
   for (std::size_t i = 0; i < operation.operands.size(); ++i) {
     if (!is_checked(operation, i)) continue;
@@ -164,9 +164,9 @@ void check_checker_arguments(const FrontMatterLine& line, const Operation& opera
     count_places(args, i, places);
     if (places.own_type + places.float64 > 0) continue;
     line.fail(0,
-              fmt::format("the checker does not get {0}, which it is to judge; give it \"{0}\" or "
-                          "\"{0}.f64\"",
-                          operation.operands[i].name));
+              fmt::format(
+                  "the checker does not get {0}, which it must check; pass \"{0}\" or \"{0}.f64\"",
+                  operation.operands[i].name));
   }
 }
 
@@ -179,14 +179,13 @@ std::string parse_independent(const FrontMatterLine& line, const Operation& oper
   const auto names = names_that_follow(operation, size);
   for (const OperandSpec& operand : operation.operands) {
     if (const auto part = part_that_follows(operand, size, names); !part.empty()) {
-      line.fail(0,
-                fmt::format("{} of the operand {} depends on {}; what can be checked in parts has "
-                            "it as first extents only",
-                            part, operand.name, size));
+      line.fail(0, fmt::format("{} of the operand {} depends on {}; operands that are checked in "
+                               "parts may use this size only as their first extent",
+                               part, operand.name, size));
     }
     if (operand.role != OperandRole::in && operand.extents.front().text() != size) {
-      line.fail(0, fmt::format("{} is written and does not have {} as its first extent, so no part "
-                               "of it is the result of some {} only",
+      line.fail(0, fmt::format("{} is written, but does not have {} as its first extent, so it "
+                               "cannot be checked for some {} only",
                                operand.name, size, size));
     }
   }

@@ -99,9 +99,9 @@ std::string why_not_of_type(NumberType type, Scalar value, std::string_view text
   const double nearest = value.as_double();
   if (!std::isfinite(nearest)) return shown + " is not finite, and a scalar has to be";
   if (!is_cut && nearest >= range.least && nearest <= range.most) {
-    return fmt::format("{} is not a whole number, and {} has no others", shown, to_string(type));
+    return fmt::format("{} is not an integer, but {} has only integers", shown, to_string(type));
   }
-  return fmt::format("{} is outside of {}, what {} may be", shown, range_text(type),
+  return fmt::format("{} is outside of {}, the range of {}", shown, range_text(type),
                      to_string(type));
 }
 

@@ -50,8 +50,7 @@ std::string arguments_comment(const std::vector<ArgumentSpec>& args, const Opera
 std::string scalars_comment(const Operation& operation) {
   std::string text;
   for (const ScalarSpec& scalar : operation.scalars) {
-    text += fmt::format("// {} is {} unless another number is wanted\n", scalar.name,
-                        scalar_text(scalar.value));
+    text += fmt::format("// {} is {} by default\n", scalar.name, scalar_text(scalar.value));
   }
   return text;
 }
@@ -70,17 +69,18 @@ std::string launch_comment(const LaunchGeometry& geometry, const std::string& na
   }
   if (geometry.overlaps) {
     text +=
-        "//     (it may begin before others end: "
+        "//     (it may overlap with the previous launch: "
         "cudaLaunchAttributeProgrammaticStreamSerialization)\n";
   }
   if (geometry.cooperative) {
     text +=
-        "//     (all its blocks at once: cudaLaunchCooperativeKernel, or "
+        "//     (a cooperative launch: cudaLaunchCooperativeKernel, or "
         "cudaLaunchAttributeCooperative)\n";
   }
   if (geometry.smem_bytes > static_cast<std::uint32_t>(smem_static)) {
     text +=
-        "//     (first raise cudaFuncAttributeMaxDynamicSharedMemorySize of the kernel to that)\n";
+        "//     (first raise cudaFuncAttributeMaxDynamicSharedMemorySize of the kernel to that "
+        "size)\n";
   }
   return text;
 }

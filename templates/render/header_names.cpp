@@ -241,13 +241,14 @@ std::string advice_on_missing_header(std::string_view name) {
   const bool is_librarys = std::ranges::any_of(
       kOfHostLibraries, [&](std::string_view start) { return name.starts_with(start); });
   if (lists(kOfHosts, name) || is_librarys) {
-    return "what device code needs of it has to be written without it; what is for host code only "
-           "goes under #if !defined(KILN_RENDERED)";
+    return "write device code without this header, and put host code under #if "
+           "!defined(KILN_RENDERED)";
   }
   const std::string meant = nearest_header(name);
-  return (meant.empty() ? "" : fmt::format("write <{}>, if that is meant, or ", meant)) +
-         "put it beside the template, or name its folder with --include DIR or a line \"//@ "
-         "include DIR\"";
+  return (meant.empty() ? ""
+                        : fmt::format("if you mean <{}>, write that name; otherwise ", meant)) +
+         "put the header beside the template, or name its folder with --include DIR or a line "
+         "\"//@ include DIR\"";
 }
 
 std::vector<std::string> advised_libcuxx_headers() {

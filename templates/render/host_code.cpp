@@ -47,15 +47,14 @@ constexpr std::array<HostNames, 8> kHostNames{{
      " thread this_thread jthread mutex lock_guard unique_lock scoped_lock condition_variable "
      "async "
      "future promise call_once ",
-     "let threads of a block meet in __syncthreads(), and all others use atomics"},
+     "synchronise threads of a block with __syncthreads(), and use atomics between blocks"},
     {" stdin scanf fscanf sscanf fopen fclose fread fgets getenv ",
      " cin getline system ifstream ofstream fstream stringstream ostringstream istringstream stoi "
      "stof stod to_string filesystem ",
-     "read it on the host, and give it to the kernel as an operand or a scalar"},
+     "read the value on the host, and pass it to the kernel as an operand or a scalar"},
 }};
 
-constexpr std::string_view kElsewhere =
-    "put what is for host code only under #if !defined(KILN_RENDERED)";
+constexpr std::string_view kElsewhere = "put host code under #if !defined(KILN_RENDERED)";
 
 enum class Scope : std::uint8_t { global, standard };
 
@@ -88,7 +87,7 @@ std::string header_of(std::string_view name) {
 }
 
 std::string explain_name(std::string_view spelled, std::string_view instead) {
-  return fmt::format("\"{}\" is for the host, and kernels have none. Next: {}; {}.", spelled,
+  return fmt::format("\"{}\" is for the host, and kernels cannot use it. Next: {}; {}.", spelled,
                      instead, kElsewhere);
 }
 
@@ -107,10 +106,8 @@ std::string explain_standard(std::string_view name) {
     next = fmt::format(
         "look for cuda::{} among the headers <cuda/std/...>, or do without it in kernels", spelled);
   }
-  return fmt::format(
-      "the standard headers that kernels have and this file includes do not declare "
-      "\"{}\". Next: {}.",
-      spelled, next);
+  return fmt::format("none of the included standard headers declares \"{}\" for kernels. Next: {}.",
+                     spelled, next);
 }
 
 std::string_view quoted_behind(std::string_view text, std::string_view mark) {
@@ -128,18 +125,18 @@ std::string why_host_code(const LoggedError& error) {
       message.starts_with("A function explicitly marked as a __host__ function")) {
     return fmt::format(
         "\"{}\" is a function of the host, and kernels are compiled without it. Next: write "
-        "__device__ before it if kernels call it; {}.",
+        "__device__ before the function if kernels call it; {}.",
         marked_word(error), kElsewhere);
   }
   if (message.starts_with("A namespace scope variable without memory space annotations")) {
     return fmt::format(
         "\"{}\" is a variable of the host, and kernels are compiled without it. Next: write "
-        "constexpr, __constant__ or __device__ before it if kernels use it; {}.",
+        "constexpr, __constant__ or __device__ before the variable if kernels use it; {}.",
         marked_word(error), kElsewhere);
   }
   if (message.starts_with("device code does not support exception handling")) {
     return fmt::format(
-        "exceptions are for the host, and kernels have none. Next: end a launch with "
+        "exceptions are for the host, and kernels cannot use them. Next: end a launch with "
         "__trap(), or a thread with return; {}.",
         kElsewhere);
   }

@@ -259,7 +259,7 @@ std::optional<std::string> ParamSpace::why_empty() const {
       const ParamSpace space(program.names(), program.tunables(), program.derived(),
                              std::move(requirements), {}, program.start(), impl_->origin);
       if (space.count() > 0) continue;
-      return fmt::format("{} (with the defaults; no other values do better)",
+      return fmt::format("{} (with the defaults; all other values fail too)",
                          at_defaults(space.impl_->program).value_or("nothing is valid"));
     }
   } catch (const Error&) {

@@ -117,7 +117,8 @@ TEST(Database, WhatCannotBeReadToItsEndIsNotImportedSilently) {
   const auto cut = empty.run({"import", "cut.jsonl"});
   EXPECT_EQ(cut.exit_code, 1);
   EXPECT_NE(cut.out.find("6 new, 0 already there, 1 refused"), std::string::npos) << cut.out;
-  EXPECT_NE(cut.err.find("cut.jsonl is cut off: it has no last line. What came before is stored"),
+  EXPECT_NE(cut.err.find(
+                "cut.jsonl is cut off: it has no last line. The rows before this point are stored"),
             std::string::npos)
       << cut.err;
 

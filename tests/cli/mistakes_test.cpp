@@ -102,7 +102,7 @@ const std::vector<NewcomersMistake> kNewcomersMistakes{
      "tune       blok_size", "line 10 uses \"block_size\", as other lines of the front matter do"},
     {"TunableThatTheKernelCallsOtherwise", "verify", "kernel.cu", "extern \"C\"",
      "#ifndef block_siz\n#define block_size 128\n#endif\nextern \"C\"",
-     "because the #ifndef above asks for \"block_siz\""},
+     "because the #ifndef above tests \"block_siz\""},
     {"TunableDefinedAnew", "tune", "kernel.cu", "extern \"C\"",
      "#define block_size 128\nextern \"C\"", "\"block_size\" is tuned, so Kiln defines it"},
     {"TunableDeclaredAnew", "tune", "kernel.cu", "extern \"C\"",
@@ -112,13 +112,13 @@ const std::vector<NewcomersMistake> kNewcomersMistakes{
      "#if __CUDA_ARCH__ > 1\nconstexpr int block_size = 128;\n#endif\nextern \"C\"",
      "\"block_size\" is tuned, so Kiln defines it as a macro"},
     {"WrongReference", "tune", "row_sum.cu", "sum += x[", "sum += 2 * x[",
-     "all configurations disagree with it, so check it as well"},
+     "all configurations fail this rule"},
     {"ReferenceOutOfBounds", "tune", "row_sum.cu", "i < cols;", "i <= cols;",
      "past the end of operand x of the reference"},
     {"TightTolerance", "tune", "row_sum.cu", "within 1e-4 1e-3", "within 0 1e-9",
      "times the bound"},
     {"OtherNumberOfParameters", "verify", "kernel.cu", "int rows, int cols",
-     "int rows, int cols, int more", "none: it was not run"},
+     "int rows, int cols, int more", "none: the kernel did not run"},
     {"MissingBarrier", "verify", "kernel.cu", "  __syncthreads();\n", "", "nothing orders the two"},
     {"WrongInclude", "tune", "kernel.cu", "extern \"C\"", "#include <vector>\nextern \"C\"",
      "there is no header <vector>"},
@@ -128,10 +128,10 @@ const std::vector<NewcomersMistake> kNewcomersMistakes{
      "float twice(float x) { return 2 * x; }\n__global__", "\"twice\" is a function of the host"},
     {"HostLibrary", "verify", "kernel.cu", "  float sum = 0;",
      "  float sum = 0;\n  std::vector<float> all(cols);",
-     "\"std::vector\" is for the host, and kernels have none"},
+     "\"std::vector\" is for the host, and kernels cannot use it"},
     {"MisspeltInclude", "verify", "kernel.cu", "extern \"C\"",
      "#include <cuda_fp61.h>\nextern \"C\"",
-     "nor among those of CUDA and Kiln. Next: write <cuda_fp16.h>, if that is meant"},
+     "nor among those of CUDA and Kiln. Next: if you mean <cuda_fp16.h>, write that name"},
     {"UnknownSize", "verify", "kernel.cu", "grid     rows", "grid     m",
      "unknown name \"m\"; there are rows, cols, block_size"},
 };
@@ -176,7 +176,7 @@ TEST(NewcomersFaults, AreNoFaultsOfTheDevice) {
   EXPECT_THAT(reference.err, HasSubstr("./row_sum.cu:12: the reference row_sum_reference does not "
                                        "run: out_of_bounds at row_sum.cu:18"));
   EXPECT_THAT(reference.err, HasSubstr("past the end of operand x of the reference"));
-  EXPECT_THAT(reference.err, HasSubstr("Next: correct it"));
+  EXPECT_THAT(reference.err, HasSubstr("Next: correct this kernel"));
 }
 
 TEST(NewcomersFaults, AnApplicationIsToldOfHostCode) {
@@ -184,9 +184,10 @@ TEST(NewcomersFaults, AnApplicationIsToldOfHostCode) {
   sandbox.write("row_sum.cu", kRowSumOperation);
   sandbox.write("kernel.cu", replaced(kRowSumKernel, "  float sum = 0;",
                                       "  float sum = 0;\n  fprintf(stderr, \"row\");"));
-  EXPECT_THAT(judged(sandbox, "run", {"--mode", "default_only"}).err,
-              HasSubstr("./kernel.cu:12: \"stderr\" is for the host, and kernels have none. Next: "
-                        "print with printf"));
+  EXPECT_THAT(
+      judged(sandbox, "run", {"--mode", "default_only"}).err,
+      HasSubstr("./kernel.cu:12: \"stderr\" is for the host, and kernels cannot use it. Next: "
+                "print with printf"));
 }
 
 TEST(NewcomersFaults, AGridThatIsFarTooLargeIsRemarkedAndNoFaster) {

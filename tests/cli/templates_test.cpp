@@ -153,7 +153,8 @@ TEST(Templates, UsualConfigurations) {
   text.replace(text.find("//@ launch"), 0, "//@ usual block=128 unused=1\n//@ usual block=64\n");
   sandbox.write("mine/twice.cu", text);
   const auto one = sandbox.run({"templates", "twice_naive", "--template-path", "mine"});
-  EXPECT_NE(one.out.find("\n\nusual (the rest has its default)\n  block=128\n  all defaults\n\n"),
+  EXPECT_NE(one.out.find("\n\nusual configurations (other tunables have their defaults)\n  "
+                         "block=128\n  all defaults\n\n"),
             std::string::npos)
       << one.out << one.err;
   const auto document =

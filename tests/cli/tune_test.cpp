@@ -114,7 +114,7 @@ TEST(Tune, ALineOfASuiteThatFailsCostsTheOthersNothing) {
       "--set", "frag_m=16", "--templates", "gemm_wmma,gemm_naive", "--max-candidates", "1"};
   const auto text = sandbox.run(arguments);
   EXPECT_EQ(text.exit_code, 2) << text.err;
-  EXPECT_NE(text.out.find("\nbad: error: no template that takes part has a tunable 'frag_m'"),
+  EXPECT_NE(text.out.find("\nbad: error: no selected template has a tunable 'frag_m'"),
             std::string::npos)
       << text.out;
   arguments.emplace_back("--json");
@@ -172,12 +172,13 @@ TEST(Tune, StaleTunesAgainWhatAChangedTemplateLeft) {
   const auto run =
       with(on_gemm("run", 16, 16, 16), {"--device", "emulated:h200", "--db", "mine.db"});
   const auto before = sandbox.run(run);
-  EXPECT_NE((before.out + before.err).find("has changed since it was tuned; `kiln tune --stale`"),
-            std::string::npos)
+  EXPECT_NE(
+      (before.out + before.err).find("has changed since the kernel was tuned; `kiln tune --stale`"),
+      std::string::npos)
       << before.out << before.err;
   const auto verified = sandbox.run(
       with(on_gemm("verify", 16, 16, 16), {"--device", "emulated:h200", "--db", "mine.db"}));
-  EXPECT_NE(verified.out.find("has changed since it was tuned; `kiln tune --stale`"),
+  EXPECT_NE(verified.out.find("has changed since the kernel was tuned; `kiln tune --stale`"),
             std::string::npos)
       << verified.out;
   EXPECT_EQ(verified.err.find("has changed since"), std::string::npos)

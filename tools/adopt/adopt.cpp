@@ -78,8 +78,8 @@ class Adopter {
   void choose_kernels() {
     if (model_.kernels.empty()) {
       refuse_adoption(file_,
-                      "no __global__ function with a body is in this file; name the file that "
-                      "defines the kernel (headers are not looked into)");
+                      "this file defines no __global__ function, and adopt does not read included "
+                      "headers. Next: name the file that defines the kernel");
     }
     for (const auto& name : options_.kernels) choose_kernel(name);
     for (const auto& kernel : model_.kernels) {
@@ -108,8 +108,8 @@ class Adopter {
                                          meant_or_known(name, known)));
     }
     if (is_chosen(*found)) {
-      refuse_adoption(file_, fmt::format("--kernel {} is given twice; a kernel that is launched "
-                                         "twice gets its second launch by hand",
+      refuse_adoption(file_, fmt::format("--kernel {} is given twice. Next: name the kernel once, "
+                                         "and write the second launch by hand",
                                          name));
     }
     guess_.kernels.push_back({&*found, {}});
@@ -118,8 +118,8 @@ class Adopter {
   [[noreturn]] void refuse_several() const {
     const auto known = kernel_names(model_);
     refuse_adoption(
-        file_, fmt::format("{} kernels are in this file ({}); name the one to adopt: --kernel {}, "
-                           "or several that are launched one after the other",
+        file_, fmt::format("this file defines {} kernels ({}). Next: name the kernel to adopt, "
+                           "--kernel {}; repeat --kernel for kernels that run one after the other",
                            known.size(), fmt::join(known, ", "), known.front()));
   }
 
@@ -177,20 +177,20 @@ std::string marks_text(const Adoption& adoption, bool checks, std::string_view t
 Adoption adopt(const std::string& file, std::string_view source, const AdoptOptions& options) {
   if (has_front_matter(source)) {
     refuse_adoption(file,
-                    "has front matter already (lines that begin with //@); `kiln templates` and "
-                    "`kiln operations` show what Kiln makes of it");
+                    "the file already has front matter (lines that begin with //@). Next: `kiln "
+                    "templates` and `kiln operations` show how Kiln reads the file");
   }
   return Adopter(file, source, options).run();
 }
 
 std::string adoption_summary(const Adoption& adoption, const std::string& folder) {
-  std::string text = marks_text(adoption, false, "fill in, where FILL_IN stands:") +
-                     marks_text(adoption, true, "check what says CHECK:");
-  if (!adoption.notes.empty()) text += "change in the file:\n";
+  std::string text = marks_text(adoption, false, "replace each FILL_IN:") +
+                     marks_text(adoption, true, "confirm each CHECK:");
+  if (!adoption.notes.empty()) text += "change in the source file:\n";
   for (const auto& note : adoption.notes) text += "  " + note + "\n";
   const std::string path = folder.empty() ? "FOLDER" : shell_word(folder);
   text += fmt::format(
-      "then:\n  kiln operations {0} --template-path {2}\n  kiln templates {1} --template-path "
+      "then run:\n  kiln operations {0} --template-path {2}\n  kiln templates {1} --template-path "
       "{2}\n",
       adoption.operation_name, adoption.template_name, path);
   return printable(text);

@@ -205,9 +205,9 @@ class LaunchReader {
         if (argument == kFillIn && is_scalar) argument = "float";
       }
       if (argument == kFillIn) {
-        launch.kernel_comment = fmt::format("the template's {}", parameter.name);
+        launch.kernel_comment = fmt::format("template argument {}", parameter.name);
         if (!parameter.default_text.empty()) {
-          launch.kernel_comment += fmt::format(", {} by default", parameter.default_text);
+          launch.kernel_comment += fmt::format("; the default is {}", parameter.default_text);
         }
       }
       arguments.push_back(std::move(argument));
@@ -221,7 +221,7 @@ class LaunchReader {
     for (std::size_t i = kernel.body_begin; i + 1 < kernel.body_end; ++i) {
       if (!tokens[i].is("extern") || !tokens[i + 1].is("__shared__")) continue;
       while (i < kernel.body_end && !tokens[i].is("[") && !tokens[i].is(";")) ++i;
-      return fmt::format("bytes of the dynamic shared memory, {}[]", tokens[i - 1].text);
+      return fmt::format("bytes of dynamic shared memory for {}[]", tokens[i - 1].text);
     }
     return "";
   }
@@ -236,13 +236,13 @@ class LaunchReader {
     const std::string most = launch_bounds(kernel);
     const auto sizes = problem_.size_names();
     if (is_unknown) {
-      launch.block_comment = "threads of a block";
+      launch.block_comment = "threads per block";
     } else if (is_number) {
-      launch.block_comment = "CHECK: the code has this number";
+      launch.block_comment = "CHECK: a number that stands in the code";
     } else if (std::find(sizes.begin(), sizes.end(), launch.block.front()) != sizes.end()) {
-      launch.block_comment = "CHECK: a thread for each element of a row";
+      launch.block_comment = "CHECK: one thread for each element of a row";
     } else if (launch.block.size() == 1 && launch.block.front() == most && !is_plain_name(most)) {
-      launch.block_comment = "CHECK: what __launch_bounds__ says";
+      launch.block_comment = "CHECK: the number in __launch_bounds__";
     }
     const bool is_bounded =
         !most.empty() && !is_unknown && !is_number && product_of(launch.block) != most;
@@ -258,7 +258,7 @@ class LaunchReader {
   }
 
   void guess_grid(const AdoptedKernel& kernel, LaunchGuess& launch) const {
-    launch.grid_comment = "CHECK: blocks";
+    launch.grid_comment = "CHECK: number of blocks";
     std::size_t count = 0;
     for (std::size_t i = 0; i < 3; ++i) {
       if (kernel.facts.dimensions[i].has_block) count = i + 1;
@@ -271,17 +271,19 @@ class LaunchReader {
         launch.grid.push_back(own->name);
       } else if (use.bounds.empty() && !problem_.row_sizes[i].empty()) {
         launch.grid.push_back(problem_.row_sizes[i]);
-        launch.grid_comment = fmt::format("CHECK: blocks, one for each of {}", launch.grid.back());
+        launch.grid_comment = fmt::format("CHECK: one block for each of {}", launch.grid.back());
       } else if (!use.shift.empty()) {
         launch.grid = {kFillIn};
-        launch.grid_comment =
-            fmt::format("blocks: blockIdx.{} is shifted by {}, and front matter has no shift",
-                        kAxes[i], use.shift);
+        launch.grid_comment = fmt::format(
+            "number of blocks: the code shifts blockIdx.{} by {}, and front matter has no shift "
+            "operator",
+            kAxes[i], use.shift);
         return;
       } else if (use.bounds.empty()) {
         launch.grid = {kFillIn};
         launch.grid_comment = fmt::format(
-            "blocks: the code compares nothing that depends on blockIdx.{} with a size", kAxes[i]);
+            "number of blocks: the code never compares an expression of blockIdx.{} with a size",
+            kAxes[i]);
         return;
       } else {
         std::vector<std::string> factors;
@@ -324,7 +326,7 @@ class LaunchReader {
       const auto& last = problem_.between.back();
       result_.workspace = kFillIn;
       result_.workspace_comment =
-          fmt::format("bytes of {}, which {} leaves to {}", last.written,
+          fmt::format("bytes of {}, which {} writes for {}", last.written,
                       kernels_[last.writer].source->name, kernels_[last.reader].source->name);
     }
   }
@@ -333,7 +335,7 @@ class LaunchReader {
     const std::string& offset = offsets_.at({between.writer, between.written});
     if (offset.empty()) return "workspace";
     if (result_.workspace != kFillIn) return fmt::format("workspace + round_up({}, 256)", offset);
-    launch.args_comment = fmt::format("{}: bytes that lie before it", between.written);
+    launch.args_comment = fmt::format("{}: offset in bytes", between.written);
     return fmt::format("workspace + {}", kFillIn);
   }
 
@@ -342,7 +344,7 @@ class LaunchReader {
       launch.args.push_back(argument(k, parameter, launch));
     }
     if (k == 0 || launch.args_comment.find(':') != std::string::npos) return;
-    launch.args_comment = "CHECK: the launch is made after the others";
+    launch.args_comment = "CHECK: this kernel runs after the kernels above";
   }
 
   [[nodiscard]] std::string argument(std::size_t k, const SourceParameter& parameter,
@@ -371,9 +373,9 @@ class LaunchReader {
         parameter.is_reference ? fmt::format("{}: a reference cannot be passed", parameter.name)
         : parameter.pointers > 0
             ? fmt::format(
-                  "{}: no operand is a {}", parameter.name,
+                  "{}: no operand has the type {}", parameter.name,
                   parameter.type + std::string(static_cast<std::size_t>(parameter.pointers), '*'))
-            : fmt::format("{}: the members of {}, or what else it is", parameter.name,
+            : fmt::format("{}: the members of the struct {}, or another argument", parameter.name,
                           parameter.type);
     return parameter.pointers > 0 || parameter.is_reference ? kFillIn
                                                             : fmt::format("{{{}}}", kFillIn);
@@ -388,11 +390,11 @@ class LaunchReader {
                                           const std::string& type, LaunchGuess& launch) const {
     for (const auto& each : problem_.between) {
       if (each.reader != k || !each.is_by_block || blocks_of(each.writer) == kFillIn) continue;
-      launch.args_comment =
-          fmt::format("CHECK: {}: the blocks of {}", name, kernels_[each.writer].source->name);
+      launch.args_comment = fmt::format("CHECK: {}: the number of blocks of {}", name,
+                                        kernels_[each.writer].source->name);
       return cast_to(type) + blocks_of(each.writer);
     }
-    launch.args_comment = fmt::format("{}: how many numbers the launch above leaves", name);
+    launch.args_comment = fmt::format("{}: how many values the launch above writes", name);
     return kFillIn;
   }
 

@@ -58,8 +58,8 @@ class NoteWriter {
     for (const SourceName& header : model_.angled_headers) {
       const std::string meant = nearest_header(header.name);
       if (is_known(header.name) || meant.empty()) continue;
-      add(fmt::format("line {}: neither CUDA nor Kiln has <{}>: write <{}>, if that is meant",
-                      header.line, header.name, meant));
+      add(fmt::format("line {}: neither CUDA nor Kiln has <{}>: did you mean <{}>?", header.line,
+                      header.name, meant));
     }
   }
 
@@ -83,11 +83,12 @@ class NoteWriter {
           "line {}: there is no \"{}\" beside the file: {}name its folder with "
           "--include DIR or a line \"//@ include DIR\"",
           header.line, header.name,
-          meant.empty() ? "" : fmt::format("write <{}>, if that is meant, or ", meant)));
+          meant.empty() ? ""
+                        : fmt::format("if you mean <{}>, write that name; otherwise ", meant)));
     }
     if (names.empty()) return;
     const bool one = names.size() == 1;
-    add(fmt::format("\"{}\" {} not looked into: a name of {} may be taken for a tunable",
+    add(fmt::format("\"{}\" {} not read: adopt may take a name from {} for a tunable",
                     fmt::join(names, "\", \""), one ? "was" : "were", one ? "it" : "them"));
   }
 
@@ -95,9 +96,8 @@ class NoteWriter {
     if (const auto& functions = model_.host_definitions; !functions.empty()) {
       const bool one = functions.size() == 1;
       add(fmt::format(
-          "{} {} for the host, and the compiler of kernels refuses {}: put {} under "
-          "\"#if !defined(KILN_RENDERED)\", or write __device__ before what kernels "
-          "call",
+          "{} {} for the host, and NVRTC rejects {}: put {} under \"#if !defined(KILN_RENDERED)\", "
+          "or write __device__ before functions that kernels call",
           with_lines(functions), one ? "is" : "are", one ? "it" : "them", one ? "it" : "them"));
     }
     if (model_.host_launch_line) {
@@ -110,25 +110,25 @@ class NoteWriter {
 
   void note_constant(const SourceConstant& constant) {
     if (constant.is_template) {
-      add(
-          fmt::format("line {}: {} is a template, of which Kiln can fill no instance: declare the "
-                      "array that the kernel reads without one, and adopt again",
-                      constant.line, constant.name));
-    } else if (constant.is_pointer) {
       add(fmt::format(
-          "line {}: {} is a pointer in constant memory, which Kiln cannot fill: make it "
-          "a parameter of the kernel, and adopt again",
+          "line {}: {} is a variable template, and Kiln cannot fill its instances: declare the "
+          "array that the kernel reads as a plain variable, and adopt again",
           constant.line, constant.name));
+    } else if (constant.is_pointer) {
+      add(
+          fmt::format("line {}: {} is a pointer in constant memory, which Kiln cannot fill: make "
+                      "the pointer a parameter of the kernel, and adopt again",
+                      constant.line, constant.name));
     } else if (constant.is_hidden) {
       add(
-          fmt::format("line {}: {} is static or in an unnamed namespace, where Kiln cannot fill "
-                      "it: move it out",
+          fmt::format("line {}: {} is static or in an unnamed namespace, so Kiln cannot fill the "
+                      "array: move the array out",
                       constant.line, constant.name));
     } else if (!element_type(constant.type, model_.type_aliases)) {
-      add(fmt::format(
-          "line {}: {} is a {}, and an operand has elements of one type: if its members "
-          "differ, declare an array for each of their types, and adopt again",
-          constant.line, constant.name, constant.type));
+      add(
+          fmt::format("line {}: {} is a {}, but all elements of an operand have one type: if the "
+                      "members have different types, declare one array per type, and adopt again",
+                      constant.line, constant.name, constant.type));
     }
   }
 
@@ -141,13 +141,13 @@ class NoteWriter {
           !macro.misspelt_guard.empty() && !model_.macros.contains(macro.misspelt_guard);
       if (is_misspelt) {
         add(
-            fmt::format("line {}: the #ifndef above asks for {}, and {} is defined: write the same "
-                        "name in both, and adopt again",
+            fmt::format("line {}: the #ifndef above tests {}, but the #define sets {}: write the "
+                        "same name in both, and adopt again",
                         macro.line, macro.misspelt_guard, name));
       } else if (is_tunable) {
         add(
-            fmt::format("line {} defines {}, whatever Kiln says: to tune it, write \"#ifndef {}\" "
-                        "above, \"#endif\" below, and adopt again",
+            fmt::format("line {} always defines {}, so Kiln cannot tune the macro: write \"#ifndef "
+                        "{}\" above and \"#endif\" below, and adopt again",
                         macro.line, name, name));
       }
     }
@@ -163,8 +163,8 @@ class NoteWriter {
         const bool is_rarer = uses.size() != more ? uses.size() < more : each.name < other.name;
         if (uses.empty() || !is_rarer) continue;
         add(
-            fmt::format("line {}: {} resembles {}, which is tuned as well: correct it if it is a "
-                        "typo, and adopt again",
+            fmt::format("line {}: {} resembles {}, another tunable: if this is a typo, correct the "
+                        "name, and adopt again",
                         uses.front(), each.name, other.name));
       }
     }

@@ -38,12 +38,12 @@ class OperationWriter {
 
   AdoptedFile run() {
     lines_.add("operation", guess_.operation);
-    lines_.add("purpose", fmt::format("{}: one line that says what is computed", kFillIn));
+    lines_.add("purpose", fmt::format("{}: say in one line what the operation computes", kFillIn));
     write_sizes();
     for (const auto& operand : problem_.operands) write_type(operand);
     for (const auto& scalar : problem_.scalars) {
       lines_.add("scalar", fmt::format("{} {} = 1", scalar.name, scalar.type),
-                 "CHECK: " + scalar.comment + "what it is unless a user says otherwise");
+                 "CHECK: " + scalar.comment + "the default value");
     }
     for (const auto& operand : problem_.operands) write_operand(operand);
     write_results();
@@ -59,7 +59,7 @@ class OperationWriter {
  private:
   void write_sizes() {
     if (problem_.sizes.empty()) {
-      lines_.add("size", kFillIn, "a name such as n: no parameter is a size");
+      lines_.add("size", kFillIn, "a name such as n: the kernel has no size parameter");
     }
     for (const auto& size : problem_.sizes) {
       lines_.add("size", size.name + " 1..2147483647", size.comment);
@@ -70,18 +70,20 @@ class OperationWriter {
     if (problem_.scalar_types.contains(operand.template_type)) {
       lines_.add(
           "type", operand.name + " f32",
-          fmt::format("CHECK: what {} is: a scalar of that type has one", operand.template_type));
+          fmt::format("CHECK: one type only, because a scalar has type {}", operand.template_type));
     } else if (!operand.template_type.empty()) {
       lines_.add("type", operand.name + " f32 f64",
-                 fmt::format("CHECK: what {} may be; f16 and bf16, too?", operand.template_type));
+                 fmt::format("CHECK: the types that {} may be; also f16 and bf16?",
+                             operand.template_type));
     } else if (!operand.element) {
       lines_.add("type", fmt::format("{} {}", operand.name, kFillIn),
-                 fmt::format("an element type that is stored like {}", operand.cpp_type));
+                 fmt::format("an element type with the same storage as {}", operand.cpp_type));
     } else {
       const auto name = to_string(operand.element->type);
-      lines_.add(
-          "type", fmt::format("{} {}", operand.name, name),
-          operand.element->is_exact ? "" : fmt::format("CHECK: stands for {}", operand.cpp_type));
+      lines_.add("type", fmt::format("{} {}", operand.name, name),
+                 operand.element->is_exact
+                     ? ""
+                     : fmt::format("CHECK: the element type for {}", operand.cpp_type));
     }
   }
 
@@ -90,7 +92,7 @@ class OperationWriter {
     const bool is_index = operand.role == "in" && operand.element && operand.element->is_exact &&
                           (operand.element->type == DType::s32 || is_wide(operand));
     if (is_index) {
-      comment = joined_remarks(comment, "indices: add \"; fill integers 0 (n - 1)\"");
+      comment = joined_remarks(comment, "if these are indices, add \"; fill integers 0 (n - 1)\"");
     }
     lines_.add("operand",
                fmt::format("{} {}: {}{}", operand.name, operand.role, operand.extents,
@@ -102,7 +104,7 @@ class OperationWriter {
     for (const auto& operand : problem_.operands) {
       if (operand.role == "in") continue;
       if (operand.element && is_whole_type(operand.element->type)) {
-        lines_.add("right", operand.name + " exact", "CHECK: whole numbers");
+        lines_.add("right", operand.name + " exact", "CHECK: integers must match exactly");
       } else {
         lines_.add("right", fmt::format("{} {}", operand.name, kFillIn),
                    "exact, or \"within 1e-5 1e-6\" (relative, absolute), or \"bound 16 of f32\" "
@@ -110,13 +112,13 @@ class OperationWriter {
       }
     }
     write_cases();
-    lines_.add("flops", kFillIn, "operations of one run, a multiply-add is two");
+    lines_.add("flops", kFillIn, "operations of one run; a multiply-add counts as two");
   }
 
   /// Sizes that no tile divides, small enough for the emulated GPU.
   void write_cases() {
     if (problem_.sizes.empty()) {
-      lines_.add("ragged", kFillIn, "sizes that are verified, too: n=1");
+      lines_.add("ragged", kFillIn, "more sizes to verify, e.g. n=1");
       return;
     }
     constexpr std::array<std::int64_t, 3> kFlat{1, 1000, 4097};
@@ -138,13 +140,13 @@ class OperationWriter {
   std::string write_twin() {
     const FixedLaunch launch =
         guess_fixed_launch(*guess_.model, *guess_.twin, problem_, guess_.macros);
-    lines_.add("reference", launch.kernel, "CHECK: as plain as it looks?");
-    lines_.add_part("grid", launch.grid, "CHECK: blocks");
+    lines_.add("reference", launch.kernel, "CHECK: is this kernel simple and correct?");
+    lines_.add_part("grid", launch.grid, "CHECK: number of blocks");
     lines_.add_part("block", launch.block);
     const bool is_known = std::all_of(
         launch.args.begin(), launch.args.end(),
         [](const std::string& item) { return item.find(kFillIn) == std::string::npos; });
-    lines_.add_part("args", launch.args, is_known ? "" : "what the reference takes there");
+    lines_.add_part("args", launch.args, is_known ? "" : "the arguments of the reference kernel");
     // Its arrays are declared in this file, too.
     for (const auto& operand : problem_.operands) {
       if (!operand.is_constant) continue;
@@ -208,7 +210,7 @@ class OperationWriter {
   std::string write_skeleton() {
     const std::string name = guess_.operation + "_reference";
     const auto extents = result_extents();
-    lines_.add("reference", kFillIn, name + ", once its body is written");
+    lines_.add("reference", kFillIn, name + ", once you have written it");
     std::string grid = kFillIn;
     if (extents == std::vector<std::string>{"1"}) {
       grid = "1";
@@ -216,7 +218,7 @@ class OperationWriter {
       grid =
           fmt::format("min(ceil_div({}, {}), 65536)", fmt::join(extents, " * "), kReferenceBlock);
     }
-    lines_.add_part("grid", {grid}, extents.empty() ? "blocks of the reference" : "");
+    lines_.add_part("grid", {grid}, extents.empty() ? "number of blocks of the reference" : "");
     lines_.add_part("block", {std::to_string(kReferenceBlock)});
     std::vector<std::string> args, parameters, inputs;
     for (const auto& operand : problem_.operands) {

@@ -153,13 +153,13 @@ class ProblemReader {
     operand.cpp_type = parameter.type;
     const PointerUse& used = use(kernel, parameter.name);
     if (used.is_atomic) {
-      operand.role_comment = "inout: atomics add to what it has";
+      operand.role_comment = "inout: atomics add to the old values";
     } else if (role == "inout") {
-      operand.role_comment = "inout: the body reads it, too";
+      operand.role_comment = "inout: the kernel also reads this array";
     } else if (!parameter.is_const && used.is_given_away && !used.is_written) {
-      operand.role_comment = role + ": its address is given away";
+      operand.role_comment = role + ": the kernel passes the address on";
     } else if (!parameter.is_const && role == "in") {
-      operand.role_comment = "in: the body writes nothing there";
+      operand.role_comment = "in: the kernel never writes this array";
     }
     for (const auto& each : kernels_[kernel].source->template_parameters) {
       if (each.kind == SourceTemplateParameter::Kind::type && each.name == parameter.type) {
@@ -185,12 +185,12 @@ class ProblemReader {
     for (const auto& extent : constant.extents) {
       const auto text = constant_text(extent, model_, {});
       operand.extents += (operand.extents.empty() ? "" : ", ") + text.value_or(kFillIn);
-      if (!text) operand.extents_comment = "extents, those of the array or fewer";
+      if (!text) operand.extents_comment = "extents: at most those of the array";
     }
     if (constant.extents.empty()) operand.extents = "1";
     if (!operand.element) {
       operand.extents = kFillIn;
-      operand.extents_comment = fmt::format("how many of them {} is made of", constant.name);
+      operand.extents_comment = fmt::format("number of elements of {}", constant.name);
     }
     if (operand.element && operand.element->parts > 1) {
       operand.extents += fmt::format(", {}", operand.element->parts);
@@ -229,7 +229,7 @@ class ProblemReader {
                           lower.find("pitch") != std::string::npos;
     const bool is_used = is_bound || facts.indexing.contains(parameter.name);
     if (is_used || is_size_name(parameter.name)) {
-      const char* const comment = is_pitch   ? "CHECK: a size, or what others give"
+      const char* const comment = is_pitch   ? "CHECK: a size, or a value that other sizes give"
                                   : !is_used ? "CHECK: a size, or a scalar"
                                              : "";
       result_.sizes.push_back({parameter.name, "", *type, comment});
@@ -265,7 +265,7 @@ class ProblemReader {
     };
     while (is_taken(name)) name.insert(0, "outer_");
     result_.row_sizes[dimension] = name;
-    result_.sizes.push_back({name, "", "int", "CHECK: of which each block has one"});
+    result_.sizes.push_back({name, "", "int", "CHECK: each block computes one of these"});
   }
 
   /// The size that blocks have one value of each, whether or not the kernel compares it; "": none.
@@ -355,20 +355,20 @@ class ProblemReader {
       operand.extents_comment += fmt::format(", such as: {}", fmt::join(example, ", "));
     }
     if (operand.has_pointers) {
-      operand.extents_comment += ", the first of them the number of pointers";
+      operand.extents_comment += "; the first extent is the number of pointers";
       if (of_grid.size() > 1) operand.extents = fmt::format("{}", fmt::join(of_grid, ", "));
     } else if (is_number && operand.role != "in") {
       operand.extents = "1";
     } else if (is_by_block) {
       operand.extents_comment =
-          "extents: blocks write it, one number each or more; or part of a workspace";
+          "extents: each block writes one or more values; or make this array part of a workspace";
     } else if (sizes.size() == 1) {
       operand.extents = sizes.front();
     } else if (operand.role != "in" && of_grid.size() == sizes.size() && !sizes.empty()) {
       operand.extents = fmt::format("{}", fmt::join(of_grid, ", "));
     }
     if (operand.extents == kFillIn) {
-      if (parts > 1) operand.extents_comment += fmt::format("; the last one is {}", parts);
+      if (parts > 1) operand.extents_comment += fmt::format("; the last extent is {}", parts);
       return;
     }
     if (parts > 1) operand.extents += fmt::format(", {}", parts);

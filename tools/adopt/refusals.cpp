@@ -97,27 +97,26 @@ class Refuser {
     const std::string& name = parameter.name;
     const std::string type = (parameter.is_const ? "const " : "") + parameter.type;
     if (parameter.shape == SourceParameter::Shape::function) {
-      refuse(
-          parameter.line,
-          fmt::format("the parameter {} is a function, and none can be passed to a kernel. Next: "
-                      "make it a parameter of the kernel's template, or call the function that "
-                      "is meant by its name",
-                      name));
+      refuse(parameter.line,
+             fmt::format(
+                 "the parameter {} is a function, which cannot be passed to a kernel. Next: make "
+                 "the function a template parameter of the kernel, or call the function by name",
+                 name));
     }
     if (parameter.shape == SourceParameter::Shape::array_pointer) {
-      refuse(
-          parameter.line,
-          fmt::format("the parameter {0} points to arrays, and an operand has numbers only. "
-                      "Next: take \"{1}* {0}\" instead, and write {0}[i * {2} + j] for {0}[i][j]",
-                      name, type, parameter.row.empty() ? "COLUMNS" : parameter.row));
+      refuse(parameter.line,
+             fmt::format(
+                 "the parameter {0} points to arrays, but the elements of an operand are numbers. "
+                 "Next: take \"{1}* {0}\" instead, and write {0}[i * {2} + j] for {0}[i][j]",
+                 name, type, parameter.row.empty() ? "COLUMNS" : parameter.row));
     }
     constexpr int kMostPointers = 2;
     if (parameter.pointers > kMostPointers) {
       refuse(
           parameter.line,
-          fmt::format("the parameter {0} is a \"{1}{2}\", and an operand has one pointer before "
-                      "its arrays at most. Next: take \"{1}** {0}\" instead, and write "
-                      "{0}[i * COLUMNS + j] for {0}[i][j]",
+          fmt::format("the parameter {0} is a \"{1}{2}\", but an operand has at most two levels of "
+                      "pointers. Next: take \"{1}** {0}\" instead, and write {0}[i * COLUMNS + j] "
+                      "for {0}[i][j]",
                       name, type, std::string(static_cast<std::size_t>(parameter.pointers), '*')));
     }
   }

@@ -70,8 +70,8 @@ class SourceReader {
 
   [[noreturn]] void fail(std::size_t token, std::string_view what) const {
     throw Error(ErrorKind::template_,
-                fmt::format("{}:{}: this \"{}\" {}; the file can be adopted once its brackets "
-                            "match (of several #if branches, in the first one)",
+                fmt::format("{}:{}: this \"{}\" {}. Next: make the brackets match; if there are "
+                            "several #if branches, adopt reads the first",
                             file_, tokens()[token].line, tokens()[token].text, what));
   }
 
@@ -218,8 +218,8 @@ class SourceReader {
     kernel.parameters = read_parameters(tokens(), parameters_ + 1, close_of(parameters_));
     if (kernel.parameters.size() > kMostParameters) {
       throw Error(ErrorKind::template_,
-                  fmt::format("{}:{}:1: the kernel \"{}\" has {} parameters, and an operation can "
-                              "give it {} at most; pass what belongs together in one array",
+                  fmt::format("{}:{}:1: the kernel \"{}\" has {} parameters, but an operation can "
+                              "pass at most {}. Next: pass related values in one array",
                               file_, name.line, name.text.substr(0, kMostNameCharacters),
                               kernel.parameters.size(), kMostParameters));
     }
@@ -307,11 +307,11 @@ class SourceReader {
       }
       constant.qualified_name += constant.name;
       if (model_.constants.size() >= kMostParameters) {
-        throw Error(ErrorKind::template_,
-                    fmt::format("{}:{}:1: {} is one of more than {} variables in constant memory, "
-                                "and an operation can fill no more; put what belongs together into "
-                                "one array",
-                                file_, constant.line, constant.name, kMostParameters));
+        throw Error(
+            ErrorKind::template_,
+            fmt::format("{}:{}:1: with {}, the file has more than {} variables in constant memory, "
+                        "the maximum for an operation. Next: put related values into one array",
+                        file_, constant.line, constant.name, kMostParameters));
       }
       // With its value there is nothing to fill in.
       if (!constant.has_value) model_.constants.push_back(std::move(constant));

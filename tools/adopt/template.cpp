@@ -20,7 +20,7 @@ class TemplateWriter {
 
   AdoptedFile run() {
     lines_.add("template", guess_.template_name);
-    lines_.add("purpose", fmt::format("The kernel of {}, adopted as it is.", guess_.file));
+    lines_.add("purpose", fmt::format("The unchanged kernel of {}.", guess_.file));
     lines_.add("operation", guess_.operation);
     write_types();
     for (const auto& tunable : guess_.made.tunables) write_tunable(tunable);
@@ -59,10 +59,10 @@ class TemplateWriter {
   void write_tunable(const TunableGuess& tunable) {
     if (tunable.kind == TunableKind::size) {
       lines_.add("let", fmt::format("{} = {}", tunable.name, kFillIn),
-                 "a number: sizes are not compiled in");
+                 "a number: a size is no compile-time constant");
     } else if (tunable.values.empty()) {
       lines_.add("tune", fmt::format("{} = {}", tunable.name, kFillIn),
-                 fmt::format("values, * behind the default: {}",
+                 fmt::format("values, with * after the default: {}",
                              tunable.is_of_file ? fmt::format("{}*", tunable.usual) : "1* 2 4"));
     } else {
       lines_.add("tune", fmt::format("{} = {}", tunable.name, tunable.values), tunable.comment);
@@ -88,7 +88,7 @@ class TemplateWriter {
     }
     for (const auto& launch : guess_.made.launches) {
       for (std::size_t i = 1; i < launch.grid.size(); ++i) {
-        if (launch.grid[i] != "1") require(launch.grid[i] + " <= 65535", "of a grid");
+        if (launch.grid[i] != "1") require(launch.grid[i] + " <= 65535", "limit of a grid");
       }
     }
   }
@@ -99,7 +99,8 @@ class TemplateWriter {
     lines_.add_part("block", launch.block, launch.block_comment);
     if (!launch.smem_comment.empty()) lines_.add_part("smem", {kFillIn}, launch.smem_comment);
     if (launch.is_cooperative) {
-      lines_.add_part("cooperative", {""}, "CHECK: blocks wait for each other, so all run at once");
+      lines_.add_part("cooperative", {""},
+                      "CHECK: blocks wait for each other, so all must be resident");
     }
     // A kernel without parameters has no list.
     if (!launch.args.empty()) lines_.add_part("args", launch.args, launch.args_comment);

@@ -277,7 +277,7 @@ std::vector<TunableGuess> find_tunables(const SourceModel& model) {
       guess.kind = Kind::flag;
       guess.usual = usual.value_or(*values.begin());
       guess.values = starred(values, guess.usual);
-      if (!is_flag) guess.comment = "CHECK: and the values for which #else is there";
+      if (!is_flag) guess.comment = "CHECK: add the values that select the #else branch";
     }
     // The file's own number is as good as any for what is no tunable.
     if (guess.kind == Kind::size && guess.is_of_file) continue;

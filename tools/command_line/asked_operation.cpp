@@ -72,20 +72,21 @@ void add_global_flags(CLI::App& app, GlobalFlags& flags) {
   add("--db", flags.database, "FILE",
       "Tuning database (default: kiln/tuning.db in $XDG_DATA_HOME or ~/.local/share)");
   add("--cubin-store", flags.cubin_store, "FILE",
-      "Compiled kernels (default: kiln/cubins.db in $XDG_CACHE_HOME or ~/.cache)");
+      "Store of compiled kernels (default: kiln/cubins.db in $XDG_CACHE_HOME or ~/.cache)");
   add("--device", flags.device, "DEVICE",
-      "A GPU, cuda:0, or an emulated one, emulated:h200 (default cuda:0; of verify and inspect "
-      "emulated:h200)");
+      "GPU, e.g. cuda:0, or emulated GPU, e.g. emulated:h200 (default cuda:0; for verify and "
+      "inspect emulated:h200)");
   add("--template-path", flags.template_path, "DIR[:DIR...]",
       "Folders with templates of your own (default: none)");
   add("--include", flags.include, "DIR[:DIR...]",
-      "Folders of headers that templates of your own include (default: none)");
+      "Folders with headers for templates of your own (default: none)");
   add("--cuda-include", flags.cuda_include, "DIR",
-      "Folder of cuda_fp16.h (default: searched beside NVRTC and in the usual places)");
-  add("--color", flags.colour, "WHEN", "When to use colour (default auto: on a terminal)");
+      "Folder that contains cuda_fp16.h (default: Kiln searches beside NVRTC and in the usual "
+      "places)");
+  add("--color", flags.colour, "WHEN", "When to use colour (default auto: only on a terminal)");
   app.add_flag(std::string(kJsonFlag), flags.json, "Print results as JSON, with a schema number");
   app.add_flag("-q,--quiet", flags.quiet, "Print no progress and no notes");
-  app.add_flag("-v,--verbose", flags.verbose, "Name each trial as it ends");
+  app.add_flag("-v,--verbose", flags.verbose, "Print each trial when it ends");
 }
 
 AskedOperation asked_operation(int argc, const char* const* argv) {

@@ -106,7 +106,7 @@ void DeclaredFlags::add_to(CLI::App& verb) {
   }
   if (!operation_.type_slots.empty()) {
     Flag& flag = flags_.emplace_back(Flag{"--dtype", ""});
-    verb.add_option(flag.name, flag.text, "Type of all operands that may have it")
+    verb.add_option(flag.name, flag.text, "Type of every operand that may have this type")
         ->type_name("TYPE")
         ->group(std::string(kProblemGroup));
     dtype_ = &flag;
@@ -147,10 +147,11 @@ std::vector<NamedType> DeclaredFlags::types() const {
     const bool fits = std::ranges::any_of(
         operation_.slot_types, [&](const auto& allowed) { return may_have(allowed, *common); });
     if (!fits) {
-      throw Error(ErrorKind::usage,
-                  fmt::format("{} {}: nothing of {} may have that type; `kiln operations {}` shows "
-                              "what it takes",
-                              dtype_->name, dtype_->text, operation_.name, operation_.name));
+      throw Error(
+          ErrorKind::usage,
+          fmt::format(
+              "{} {}: no operand of {} can have this type; `kiln operations {}` lists the types",
+              dtype_->name, dtype_->text, operation_.name, operation_.name));
     }
   }
   std::vector<NamedType> types;

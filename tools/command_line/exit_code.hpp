@@ -29,18 +29,18 @@ struct ExitMeaning {
 inline constexpr std::array<ExitMeaning, 8> kExitMeanings{{
     {kExitOk, "ok", "ok"},
     {kExitFailure, "failure",
-     "failure: a wrong result or a finding, a malformed template, a missing compiler, refused "
-     "lines; for `kiln doctor`, something is broken"},
+     "failure: a wrong result, a finding of the checks, a malformed template, a missing compiler, "
+     "or rejected lines of an import; for `kiln doctor`, something is broken"},
     {kExitUsage, "usage", "usage: a bad flag, value, size or file"},
     {kExitNoCandidate, "no valid candidate",
-     "no valid candidate in the whole space, or nothing stored that answers"},
+     "no valid candidate in the whole space, or no stored result that answers the request"},
     {kExitNoDevice, "no device or driver",
-     "no device or driver, or the device failed: a fault, too little memory for the operands; or "
-     "another run has it, with --no-wait"},
+     "no device or driver; the device failed (a fault, or too little memory for the operands); or, "
+     "with --no-wait, another run measures on the device"},
     {kExitDatabase, "database", "the database cannot be used"},
     {kExitBudget, "budget spent before any result",
      "the budget (--budget or --max-candidates) was spent before any candidate succeeded"},
-    {kExitInterrupted, "interrupted", "interrupted; what was measured is kept"},
+    {kExitInterrupted, "interrupted", "interrupted; measured results are kept"},
 }};
 
 [[nodiscard]] constexpr ExitCode exit_code_of(ErrorKind kind) {

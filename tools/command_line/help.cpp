@@ -112,7 +112,7 @@ std::string help_text(const Manual& manual, HelpDetail detail) {
         text += entry(verb.verb->name, verb.verb->purpose, kVerbColumn);
     }
   }
-  text += section("Flags of every verb, before or after it", manual.flags, detail);
+  text += section("Flags of every verb, before or after the verb", manual.flags, detail);
   if (detail == HelpDetail::all) {
     std::vector<const OptionText*> options;
     add_to(options, manual.flags);

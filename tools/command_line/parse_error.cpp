@@ -123,17 +123,16 @@ std::string surplus_text(const CLI::App& app) {
     Words numbers;
     for (const std::string& each : extras) add_numbers(each, numbers);
     if (const auto flags = as_flags(*typed.front(), numbers); !flags.empty()) {
-      return fmt::format("{}: sizes are given by flags: {}", word, flags);
+      return fmt::format("{}: write sizes as flags: {}", word, flags);
     }
     if (find_operation(word) != nullptr) {
       return fmt::format(
-          "{}: not expected here; the operation comes behind the verb, once: kiln "
-          "{} {} ...",
-          word, typed.front()->get_name(), word);
+          "{}: not expected here; write the operation once, after the verb: kiln {} {} ...", word,
+          typed.front()->get_name(), word);
     }
   }
   std::string known = suggestion(word.substr(0, word.find('=')), known_words(app));
-  if (known.empty() && flag == extras.end()) known = "; values follow their flags";
+  if (known.empty() && flag == extras.end()) known = "; a value must follow its flag";
   return fmt::format("{}: not expected here{}", word, known);
 }
 
@@ -143,7 +142,7 @@ std::string missing_verb(const CLI::App& app) {
   if (words.empty()) return fmt::format("a verb is missing: {}", enumeration(verbs, "or"));
   const std::string& word = words.front();
   if (find_operation(word) != nullptr) {
-    return fmt::format("{}: that is an operation, and the verb comes first: kiln tune {} ...", word,
+    return fmt::format("{}: this is an operation; write the verb first: kiln tune {} ...", word,
                        word);
   }
   return fmt::format("{}: no such verb{}", word, suggestion(word, verbs));
@@ -160,10 +159,10 @@ std::string wrong_count_text(const std::string& text, const CLI::Option& option)
     return fmt::format("{} takes no value: write it alone, or leave it out", name);
   }
   if (option.results().size() > 1) {
-    return fmt::format("{} is given {} times ({}): leave all but one out", name,
-                       option.results().size(), values_of(option));
+    return fmt::format("{} is given {} times ({}): keep only one", name, option.results().size(),
+                       values_of(option));
   }
-  return fmt::format("{}: its value is missing; {}", name, how_to_write(option));
+  return fmt::format("{}: the value is missing; {}", name, how_to_write(option));
 }
 
 /// What an option that is no number was to be.
@@ -208,11 +207,11 @@ std::string parse_error_text(const CLI::ParseError& error, const CLI::App& app) 
   }
   if (kind == "ExcludesError") {
     const auto [one, other] = two_options(text);
-    return fmt::format("{} and {} do not go together: leave one of them out", one, other);
+    return fmt::format("{} and {} cannot be combined: leave one of them out", one, other);
   }
   if (kind == "RequiresError") {
     const auto [one, other] = two_options(text);
-    return fmt::format("{} needs {} as well", one, other);
+    return fmt::format("{} also needs {}", one, other);
   }
   if (option == nullptr) return text;
   if (kind == "ArgumentMismatch") return wrong_count_text(text, *option);

@@ -27,7 +27,7 @@ void require_addressable(const ProblemCase& one, const std::vector<std::string>&
   if (bytes <= kMostBytes) return;
   throw Error(
       ErrorKind::usage,
-      fmt::format("{}: its operands take {:.0f} PiB, which no GPU has; give smaller {}",
+      fmt::format("{}: the operands take {:.0f} PiB, more than any GPU has; give smaller {}",
                   heading_text(one.problem), bytes / kMostBytes, fmt::join(size_flags, ", ")));
 }
 
@@ -43,7 +43,7 @@ DType checked_dtype(std::string_view flag, std::string_view name) {
 void ProblemFlags::add_to(CLI::App& verb, const Operation& operation, Word word) {
   verb_ = &verb;
   if (word != Word::none) {
-    auto* option = verb.add_option("operation", word_, "What to compute");
+    auto* option = verb.add_option("operation", word_, "Operation to compute");
     option->type_name(std::string(kOperationKind));
     if (word == Word::required) option->required();
   }
@@ -75,7 +75,7 @@ void ProblemFlags::check_list(const std::string& list) const {
                 fmt::format("name the operation, e.g. {}, or a --suite", example("operation")));
   }
   if (const auto flags = given_flags(); !flags.empty()) {
-    throw Error(ErrorKind::usage, fmt::format("{} says which problems to take; leave out {}", list,
+    throw Error(ErrorKind::usage, fmt::format("{} already selects the problems; leave out {}", list,
                                               fmt::join(flags, ", ")));
   }
 }

@@ -13,10 +13,12 @@
 namespace kiln::tools {
 
 void SelectionFlags::add_to(CLI::App& verb) {
-  verb.add_option("--template", template_name_, "Take this template, not what the database answers")
+  verb.add_option("--template", template_name_,
+                  "Use this template, not the kernel that an application would get")
       ->type_name("TEMPLATE");
-  verb.add_option("--set", set_,
-                  "With --template: values of tunables; the others stay close to their defaults")
+  verb.add_option(
+          "--set", set_,
+          "With --template: values of tunables; other tunables stay close to their defaults")
       ->type_name("NAME=V,...");
 }
 

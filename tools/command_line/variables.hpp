@@ -19,13 +19,13 @@ struct Variable {
 inline constexpr std::array<Variable, 8> kVariables{{
     {"KILN_DB", "--db", ""},
     {"KILN_MODE", "",
-     "what the library does when nothing tuned is known for a problem; like `kiln run --mode`"},
+     "what the library does for a problem without a tuned kernel; like `kiln run --mode`"},
     {"KILN_DEVICE", "--device", ""},
     {"KILN_TEMPLATE_PATH", "--template-path", ""},
     {"KILN_CUDA_INCLUDE", "--cuda-include", ""},
     {"KILN_LOG", "", "what the library prints to stderr; like `kiln run --log`"},
-    {"NO_COLOR", "", "no colour when it is set, unless `--color always`"},
-    {"TERM", "", "no colour and no redrawn progress when it is dumb"},
+    {"NO_COLOR", "", "if set: no colour, unless `--color always` is given"},
+    {"TERM", "", "if `dumb`: no colour and no redrawn progress"},
 }};
 
 /// The variable that a global flag wins over, or nullptr.

@@ -54,8 +54,9 @@ void check_named(const char* flag, double value, double neutral, const Gemm& gem
   if (entry == nullptr || value == neutral) return;
   const std::string_view name = std::string_view(flag).substr(2);
   if (entry->expression.names(name)) return;
-  throw Error(ErrorKind::usage,
-              fmt::format("{} {}: the epilogue does not name {}; leave it out", flag, value, name));
+  throw Error(
+      ErrorKind::usage,
+      fmt::format("{} {}: the epilogue does not use {}; leave out this flag", flag, value, name));
 }
 
 }  // namespace
@@ -71,14 +72,14 @@ void GemmFlags::add_to(CLI::App& verb) {
   add("--k", k_, "N", "Columns of A and rows of B: the length of the dot products")
       ->check(whole_number(0, kMostInt));
   add("--dtype", dtype_, "TYPE",
-      "Types of operands and output, with the accumulator that belongs to them (default f16)");
+      "Type of the operands; also chooses the types of accumulator and output (default f16)");
   add("--a", a_, "TYPE", "Type of A (default: see --dtype)");
   add("--b", b_, "TYPE", "Type of B (default: see --dtype)");
-  add("--c", c_, "TYPE", "Type of C (default: that of D)");
+  add("--c", c_, "TYPE", "Type of C (default: the type of D)");
   add("--d", d_, "TYPE", "Type of D (default: see --dtype)");
   add("--acc", acc_, "TYPE", "Type of the accumulator (default: see --dtype)");
   add("--layout", layout_, "XY",
-      "Storage of A and B: n as written (row-major), t stored transposed (default nn)");
+      "Storage of A and B, one letter each: n row-major, t transposed (default nn)");
   for (const auto& [matrix, value] :
        {std::pair{'a', &lda_}, {'b', &ldb_}, {'c', &ldc_}, {'d', &ldd_}}) {
     const std::string text =
@@ -94,7 +95,7 @@ void GemmFlags::add_to(CLI::App& verb) {
   add("--alpha", alpha_, "X", "Factor of A*B (default 1)");
   add("--beta", beta_, "X", "Factor of C (default 0: C is not read)");
   add("--epilogue", epilogue_, "EXPR",
-      "What D becomes instead of alpha*acc+beta*c, e.g. \"silu(acc*alpha+bias[n])\"");
+      "Formula for D instead of alpha*acc+beta*c, e.g. \"silu(acc*alpha+bias[n])\"");
 }
 
 std::vector<std::string> GemmFlags::size_flags() const {

@@ -125,7 +125,8 @@ std::string next_steps(const ProblemCase& request, const Context& context, bool 
   const auto problem = problem_words(request);
   const auto device = context.device();
   const bool emulated = names_emulated_device(device.value);
-  std::string text = is_checked ? "\nuse it\n" : "\nuse it once that command finds nothing\n";
+  std::string text =
+      is_checked ? "\nuse this kernel\n" : "\nuse this kernel once that command finds no fault\n";
   const auto add = [&](std::string_view verb, const std::string& more) {
     text += fmt::format("  {}\n", context.command(fmt::format("{} {}{}", verb, problem, more)));
   };

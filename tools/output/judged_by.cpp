@@ -46,7 +46,8 @@ std::string judged_by(const Operation& operation, std::string_view message, bool
   if (judge) {
     text += fmt::format("; {} in line {}", by_checker ? "checker" : "reference", judge->line);
   }
-  if (all_disagree) text += "; all configurations disagree with it, so check it as well";
+  if (all_disagree)
+    text += "; all configurations fail this rule, so check the rule and its reference as well";
   return text;
 }
 

@@ -27,8 +27,8 @@ int report_transfer(Context& context, const std::string& verb, const TransferCou
   }
   if (!count.broken_off.empty()) {
     context.warn(
-        fmt::format("{}. What came before is stored; once that is fixed, the same command can be "
-                    "repeated: nothing is stored twice",
+        fmt::format("{}. The rows before this point are stored. Next: fix the cause and repeat the "
+                    "command; Kiln stores no row twice",
                     count.broken_off));
   }
   return count.refused == 0 && count.broken_off.empty() ? kExitOk : kExitFailure;
@@ -36,7 +36,7 @@ int report_transfer(Context& context, const std::string& verb, const TransferCou
 
 void warn_of_corrupt_rows(const Context& context, const TuningStore& source) {
   if (source.corrupt_rows() == 0) return;
-  context.warn(fmt::format("left out {} of {}; `kiln doctor --db {}` says more",
+  context.warn(fmt::format("left out {} of {}; `kiln doctor --db {}` gives details",
                            counted(source.corrupt_rows(), "damaged row"), source.path(),
                            shell_word(source.path())));
 }

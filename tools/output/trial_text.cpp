@@ -61,8 +61,9 @@ std::string verified_text(const Trial& trial, const std::string& unchecked) {
                                  verification.evidence.empty() ? "" : "; ", verification.evidence);
   // A device with checks, which did not look at this one.
   if (trial.provenance == Provenance::modelled && !verification.checked) {
-    return fmt::format("results only, {}; not checked for races, missing waits and the like{}{}",
-                       text, unchecked.empty() ? "" : ": ", unchecked);
+    return fmt::format(
+        "results only, {}; not checked for races, missing waits and similar faults{}{}", text,
+        unchecked.empty() ? "" : ": ", unchecked);
   }
   return "yes, " + text;
 }
@@ -87,8 +88,8 @@ void add_trial_facts(FactSheet& sheet, const Trial& trial, const std::string& un
   }
   if (trial.resources) sheet.add("resources", resources_text(*trial.resources));
   if (!trial.shared_from.empty()) {
-    sheet.add("outcome",
-              fmt::format("that of trial {}, whose machine code is the same", trial.shared_from));
+    sheet.add("outcome", fmt::format("copied from trial {}, which has the same machine code",
+                                     trial.shared_from));
   }
 }
 

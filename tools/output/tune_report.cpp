@@ -49,8 +49,9 @@ std::string codes_text(const TuneReport& report) {
                                  count_text(codes + shared), codes + shared == 1 ? "" : "s");
   if (shared == 0) return text;
   const double share = static_cast<double>(shared) / static_cast<double>(codes + shared);
-  return text + fmt::format("; {} of them ({}) {}", count_text(shared), percent_text(share),
-                            ran ? "share an outcome" : "repeat one");
+  return text +
+         fmt::format("; {} candidates ({}) {}", count_text(shared), percent_text(share),
+                     ran ? "got the outcome of an identical binary" : "repeat another's binary");
 }
 
 std::string session_end_text(const TuneResult& result) {
@@ -59,8 +60,7 @@ std::string session_end_text(const TuneResult& result) {
     const auto given_up = result.progress.given_up;
     if (given_up == 0) return "the whole space was covered";
     return fmt::format(
-        "nothing is left to try; {} candidates were left out with their templates, "
-        "which are far too slow",
+        "no other candidate is left; {} candidates of templates that are far too slow were skipped",
         count_text(given_up));
   }
   if (state == "budget") {
@@ -82,10 +82,10 @@ std::string why_none(const TuneResult& result) {
   // Others gave right results, which is not enough where one of them was found to race.
   if (!result.unchecked.empty()) {
     return fmt::format(
-        "the checks found the fault below, and no other candidate of its template was checked: {}",
+        "the checks found the fault below, and checked no other candidate of this template: {}",
         result.unchecked);
   }
-  if (tried == 1) return "the one candidate that was tried failed";
+  if (tried == 1) return "the only candidate failed";
   return fmt::format("all {} candidates that were tried failed", count_text(tried));
 }
 
@@ -151,7 +151,7 @@ void add_failures(FactSheet& sheet, const TuneReport& report, const Context& con
     const bool all = !result.best && result.failures.size() == 1 && group->count > 1;
     const std::string judge =
         judged_by(*find_operation(example.key.problem.operation), example.message, all);
-    if (!judge.empty()) sheet.add("judged by", judge);
+    if (!judge.empty()) sheet.add("criterion", judge);
   }
   sheet.add("next", failure_command(report, example, context));
 }
@@ -176,8 +176,8 @@ bool is_edgeless(const TuneResult& result) {
 
 std::string edgeless_text(const std::string& template_name) {
   return fmt::format(
-      "the requirements of {} leave out every ragged size: faults at the edges of tiles show only "
-      "as far as this problem has such edges. Next: loosen them if other sizes matter",
+      "the requirements of {} exclude every ragged size, so faults in partly filled tiles show "
+      "only if this problem has such tiles. Next: if other sizes matter, loosen the requirements",
       template_name);
 }
 

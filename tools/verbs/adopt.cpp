@@ -87,11 +87,10 @@ void write_adoption(const Adoption& adoption, const std::filesystem::path& folde
   std::filesystem::create_directories(folder, fault);
   for (const auto* const file : {&adoption.operation, &adoption.adopted}) {
     if (!std::filesystem::exists(folder / file->name, fault)) continue;
-    throw Error(
-        ErrorKind::usage,
-        fmt::format("{} exists, and is left as it is; choose another folder with --into, or "
-                    "other names with --operation",
-                    (folder / file->name).string()));
+    throw Error(ErrorKind::usage,
+                fmt::format("{} already exists and was not changed; choose another folder with "
+                            "--into, or another name with --operation",
+                            (folder / file->name).string()));
   }
   write_new_file(folder / adoption.operation.name, adoption.operation.text);
   write_new_file(folder / adoption.adopted.name, adoption.adopted.text);
@@ -110,7 +109,7 @@ int adopt_file(Context& context, const AdoptFlags& flags) {
   }
   const std::filesystem::path folder(flags.folder);
   if (!flags.folder.empty()) {
-    context.note(fmt::format("{} and {} are written", (folder / adoption.operation.name).string(),
+    context.note(fmt::format("wrote {} and {}", (folder / adoption.operation.name).string(),
                              (folder / adoption.adopted.name).string()));
   }
   context.note(adoption_summary(adoption, flags.folder));
@@ -122,17 +121,17 @@ int adopt_file(Context& context, const AdoptFlags& flags) {
 Action add_adopt(CLI::App& verb, const Operation& /*operation*/) {
   auto flags = std::make_shared<AdoptFlags>();
   auto& f = *flags;
-  verb.add_option("file", f.file, "CUDA C++ that defines the kernel (- is standard input)")
+  verb.add_option("file", f.file, "CUDA C++ file that defines the kernel (- means standard input)")
       ->type_name("FILE")
       ->required();
   verb.add_option("--into", f.folder, "Folder to write both files to (default: stdout)")
       ->type_name("DIR");
   verb.add_option("--kernel", f.adopt.kernels,
-                  "Kernel to adopt; several are launched in this order")
+                  "Kernel to adopt; repeat the flag for several kernels, in launch order")
       ->type_name("TEXT")
       ->allow_extra_args(false);
   verb.add_option("--operation", f.adopt.operation,
-                  "Name of the operation (default: that of the kernel)")
+                  "Name of the operation (default: the kernel's name)")
       ->type_name("TEXT");
   return [flags](Context& context) { return adopt_file(context, *flags); };
 }

@@ -70,7 +70,7 @@ void check_bench_usage(const BenchOptions& options) {
   const auto reject = [](const char* text) { throw Error(ErrorKind::usage, text); };
   options.selection.check_usage();
   if (!options.tune.empty() && options.selection.given()) {
-    reject("--tune: finds the kernel itself; leave out --template");
+    reject("--tune finds the kernel; leave out --template");
   }
   static_cast<void>(turn_ms(options));
 }
@@ -131,8 +131,8 @@ class Benchmark {
     const ContestRules rules{asked && has && work == Work::all, options_.rounds};
     request.policy.batch_ms = turn_ms(options_);  // not of what --tune stores
     row.contest = hold_contest(context_, bench_, request, row.chosen.candidate, rules);
-    if (asked && !has) row.contest.note = "cuBLASLt has no such operation";
-    if (asked && work != Work::all) row.contest.note = "cuBLASLt takes no k of 0";
+    if (asked && !has) row.contest.note = "cuBLASLt does not support this operation";
+    if (asked && work != Work::all) row.contest.note = "cuBLASLt does not accept k = 0";
     return row;
   }
 
@@ -144,9 +144,10 @@ class Benchmark {
     const TuneResult tuned = tune(request, context_.catalog(), bench_.compiler, *bench_.evaluator,
                                   store, bar, StopSignal::requested());
     if (!tuned.best) {
-      context_.warn(fmt::format(
-          "--tune {}: too short, nothing was measured, so this is the kernel that was known before",
-          options_.tune));
+      context_.warn(
+          fmt::format("--tune {}: too short to measure a candidate, so bench uses the kernel that "
+                      "was known before",
+                      options_.tune));
     }
   }
 
@@ -236,7 +237,7 @@ std::string table_text(const std::vector<BenchRow>& rows) {
   const RatioMean mean = mean_ratio(rows);
   if (mean.counted > 0) text += fmt::format("; geometric mean of the ratios {:.3f}", mean.value);
   if (mean.against_wrong > 0) {
-    text += fmt::format(" (without {}, where cuBLASLt's fastest algorithm computes wrongly)",
+    text += fmt::format(" (without {} whose fastest cuBLASLt algorithm gives wrong results)",
                         mean.against_wrong);
   }
   return text + "\n";
@@ -326,10 +327,11 @@ Action add_bench(CLI::App& verb, const Operation& operation) {
   options->problem.add_to(verb, operation, ProblemFlags::Word::optional);
   auto& o = *options;
   verb.add_option("--suite", o.suite,
-                  "Measure every line `name dtype M N K layout` of a file, or lines below a header")
+                  "Measure each problem in FILE, one per line: `name dtype M N K layout`; a header "
+                  "line names another operation or other columns")
       ->type_name("FILE");
   verb.add_option("--against", o.against,
-                  "Compare with the fastest of all the algorithms that its heuristics return")
+                  "Compare with LIBRARY: the fastest algorithm that its heuristics return")
       ->type_name("LIBRARY");
   CLI::Option* const rounds =
       verb.add_option("--rounds", o.rounds, "Rounds of the comparison (default 15)")
@@ -337,17 +339,17 @@ Action add_bench(CLI::App& verb, const Operation& operation) {
           ->check(whole_number(3, kMostRepetitions));  // of fewer there is no spread
   CLI::Option* const turn =
       verb.add_option("--turn", o.turn,
-                      "Length of each kernel's part of a round, 1ms to 1s (default 2ms): in long "
-                      "ones each runs at the clock that its own power allows")
+                      "Time per kernel in each round, 1ms to 1s (default 2ms). If this time is "
+                      "long, each kernel runs at the clock that its own power draw allows")
           ->type_name("TIME");
   o.selection.add_to(verb);
-  verb.add_option("--tune", o.tune, "Tune each problem for this long first")->type_name("TIME");
+  verb.add_option("--tune", o.tune, "First tune each problem for this time")->type_name("TIME");
   CLI::Option* const warm =
       verb.add_flag("--warm", o.warm, "Keep the operands in the L2 cache while timing");
   verb.add_flag("--in-process", o.in_process,
-                "Run the kernel in this process instead of a worker; for debugging");
+                "Run the kernel in this process, not in a worker process; for debugging");
   verb.add_flag("--no-wait", o.no_wait,
-                "Exit with code 4 instead of waiting while another run measures on the GPU");
+                "If another run measures on the GPU, exit with code 4 instead of waiting");
   return [options, rounds, turn, warm](Context& context) {
     options->measurement_given = rounds->count() + turn->count() + warm->count() > 0;
     return bench(context, *options);

@@ -84,15 +84,14 @@ int doctor(Context& context) {
 Action add_doctor(CLI::App& verb, const Operation& /*operation*/) {
   const auto profile = std::make_shared<std::string>();
   verb.add_option("--save-profile", *profile,
-                  "Instead, measure what the GPU can do at most and write it to this file, which "
-                  "--device emulated:FILE then emulates; - is stdout")
+                  "Instead of checking, measure the GPU's peak rates and write them to FILE (- "
+                  "means stdout). --device emulated:FILE then emulates this GPU")
       ->type_name("FILE");
   return [profile](Context& context) {
     if (profile->empty()) return doctor(context);
     if (context.flags.json) {
       throw Error(ErrorKind::usage,
-                  "--save-profile: its result is the file, and it has no JSON form; leave out "
-                  "--json");
+                  "--save-profile writes a TOML file, not JSON; leave out --json");
     }
     return save_profile(context, *profile);
   };

@@ -46,16 +46,15 @@ int export_database(Context& context, const ExportOptions& options) {
   const std::string& fault = store->salvage_fault();
   if (!fault.empty()) {
     if (count == RowCount{}) {
-      throw Error(ErrorKind::database,
-                  fmt::format("database {} {}; none of its rows can be read. Next: move it away; "
-                              "Kiln creates a new one.",
-                              store->path(), fault));
+      throw Error(ErrorKind::database, fmt::format("database {} {}; no row can be read. Next: move "
+                                                   "the file away; Kiln creates a new database.",
+                                                   store->path(), fault));
     }
     context.warn(fmt::format(
-        "database {0} {1}; only rows that can be read and match their digests are exported. Next: "
-        "`kiln doctor --db {2}` says more; with the export in a file (`kiln export --database --db "
-        "{2} -o sound.jsonl`), move the database away (Kiln creates a new one), then `kiln import "
-        "sound.jsonl --db {2}`.",
+        "database {0} {1}; export writes only rows that can be read and match their digests. Next: "
+        "`kiln doctor --db {2}` gives details. To repair the database, export to a file (`kiln "
+        "export --database --db {2} -o sound.jsonl`), move the database away (Kiln creates a new "
+        "one), then run `kiln import sound.jsonl --db {2}`.",
         store->path(), fault, shell_word(store->path())));
   } else {
     warn_of_corrupt_rows(context, *store);
@@ -84,22 +83,24 @@ int export_kernel(Context& context, const ExportOptions& options) {
     config = choose_config(catalog.at(name), problem, limits, parse_choices("--set", options.set));
   } else {
     if (const auto why = why_nothing_to_tune(problem); !why.empty()) {
-      throw Error(ErrorKind::usage,
-                  fmt::format("{}; for a kernel all the same name a --template", why));
+      throw Error(
+          ErrorKind::usage,
+          fmt::format("{}; to export a kernel anyway, name a template with --template", why));
     }
     const auto store = context.open_for_reading();
     if (!store)
-      throw Error(ErrorKind::not_found, "no kernel to export; tune first, or name a --template");
+      throw Error(
+          ErrorKind::not_found,
+          "no kernel to export; tune the problem first, or name a template with --template");
     const std::string tune_command = context.command("tune " + problem_words(request));
     const Trial best = stored_best(*store, catalog, problem, options.on, tune_command);
     name = best.key.template_name;
     config = best.key.config;
     if (catalog.find(name) == nullptr) {
-      throw Error(
-          ErrorKind::not_found,
-          fmt::format("the stored best was made with another version of {}; `{}` finds the best of "
-                      "the current one",
-                      name, tune_command));
+      throw Error(ErrorKind::not_found,
+                  fmt::format("the stored best kernel was made with another version of {}. Next: "
+                              "`{}` tunes with the current version",
+                              name, tune_command));
     }
     limits = known_limits(best.key.device.arch);
   }
@@ -130,10 +131,9 @@ int export_something(Context& context, const ExportOptions& options) {
   const auto reject = [](const std::string& text) { throw Error(ErrorKind::usage, text); };
   if (options.database) return export_database(context, options);
   if (!options.problem.given()) {
-    reject(
-        fmt::format("export: name what to write: `{}` for a kernel, --database for the stored "
-                    "trials",
-                    example("beginning")));
+    reject(fmt::format(
+        "export: say what to write: `{}` for a kernel, --database for the stored trials",
+        example("beginning")));
   }
   if (!options.set.empty() && options.template_name.empty()) {
     reject(
@@ -148,17 +148,21 @@ Action add_export(CLI::App& verb, const Operation& operation) {
   auto options = std::make_shared<ExportOptions>();
   options->problem.add_to(verb, operation, ProblemFlags::Word::optional);
   auto& o = *options;
-  verb.add_flag("--database", o.database,
-                "Write trials and sessions as JSON lines (of one problem, if one is given)");
-  verb.add_option("--template", o.template_name, "A kernel of this template, not the stored best")
+  verb.add_flag(
+      "--database", o.database,
+      "Write trials and sessions as JSON lines (only of this problem, if a problem is given)");
+  verb.add_option("--template", o.template_name,
+                  "Export a kernel of this template, not the best stored kernel")
       ->type_name("TEMPLATE");
-  verb.add_option("--set", o.set,
-                  "With --template: values of tunables; the others stay close to their defaults")
+  verb.add_option(
+          "--set", o.set,
+          "With --template: values of tunables; other tunables stay close to their defaults")
       ->type_name("NAME=V,...");
   verb.add_option("--arch", o.arch,
-                  "With --template: obey the limits of this architecture (default: of the device)")
+                  "With --template: apply the limits of this architecture (default: the device's)")
       ->type_name("ARCH");
-  verb.add_option("--on", o.on, "The best on the device whose name or architecture contains this")
+  verb.add_option("--on", o.on,
+                  "Export the best kernel of the device whose name or architecture contains TEXT")
       ->type_name("TEXT");
   verb.add_option("-o,--output", o.output, "File to write (default: stdout)")->type_name("FILE");
   return [options](Context& context) { return export_something(context, *options); };

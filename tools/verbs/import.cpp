@@ -22,7 +22,9 @@ int import_file(Context& context, const std::string& file) {
 
 Action add_import(CLI::App& verb, const Operation& /*operation*/) {
   auto file = std::make_shared<std::string>();
-  verb.add_option("file", *file, "File of JSON lines; - is stdin")->required()->type_name("FILE");
+  verb.add_option("file", *file, "File of JSON lines; - means stdin")
+      ->required()
+      ->type_name("FILE");
   return [file](Context& context) { return import_file(context, *file); };
 }
 

@@ -77,7 +77,7 @@ std::string busy_text(const emulated::Prediction& prediction) {
     text += fmt::format("{}{} {}", text.empty() ? "" : ", ", names[i],
                         percent_text(prediction.busy[i]));
   }
-  return text.empty() ? "nothing for more than 1 % of the time" : text;
+  return text.empty() ? "no unit for more than 1 % of the time" : text;
 }
 
 void add_launch_facts(FactSheet& sheet, const LaunchProfile& launch) {
@@ -92,11 +92,12 @@ void add_launch_facts(FactSheet& sheet, const LaunchProfile& launch) {
   sheet.add("busy", busy_text(prediction));
   sheet.add("residency", fmt::format("{} blocks per multiprocessor at once, {:.2f} waves",
                                      prediction.blocks_per_sm, prediction.rounds));
-  sheet.add("counted", fmt::format("{} of {} blocks; what follows is extrapolated to the launch",
-                                   count_text(launch.facts.blocks), count_text(launch.blocks)));
+  sheet.add("counted",
+            fmt::format("{} of {} blocks; the lines below are extrapolated to the whole launch",
+                        count_text(launch.facts.blocks), count_text(launch.blocks)));
   const auto& total = launch.total;
   sheet.add("global",
-            fmt::format("{} sectors, {} of them in excess of the lanes' bytes",
+            fmt::format("{} sectors, {} of them excess",
                         count_text(scaled(launch, total.facts.global_sectors)),
                         percent_text(share(total.excess_sectors, total.facts.global_sectors))));
   sheet.add("to L2", fmt::format("{} read, {} written, counted once per cluster",
@@ -306,15 +307,16 @@ Action add_inspect(CLI::App& verb, const Operation& operation) {
   options->selection.add_to(verb);
   auto& o = *options;
   verb.add_option("--clusters", o.clusters,
-                  "Clusters of blocks to run and count, spread over the grid; 0 is all (default 4)")
+                  "Number of block clusters to run and count, spread over the grid; 0 means all "
+                  "(default 4)")
       ->type_name("N")
       ->check(whole_number(0, kMostInt));
-  verb.add_option(
-          "--top", o.top,
-          "Costliest source lines to show, besides every line that wastes anything (default 12)")
+  verb.add_option("--top", o.top,
+                  "Number of costliest source lines to show, plus all lines with bank conflicts or "
+                  "excess sectors (default 12)")
       ->type_name("N")
       ->check(whole_number(0, kMostInt));
-  verb.add_flag("--source", o.source, "Show the text of the lines as well");
+  verb.add_flag("--source", o.source, "Also show the text of each source line");
   verb.add_option("--timeout", o.timeout, "Time-out of one launch (default 60s)")
       ->type_name("TIME");
   return [options](Context& context) { return inspect(context, *options); };

@@ -25,7 +25,7 @@ int merge_databases(Context& context, const MergeOptions& options) {
     sources.push_back(TuningStore::open(path, OpenMode::salvage));
     if (const auto& fault = sources.back().salvage_fault(); !fault.empty()) {
       context.warn(fmt::format(
-          "{} {}; only rows that can be read and match their digests are merged", path, fault));
+          "{} {}; merge takes only rows that can be read and match their digests", path, fault));
     }
   }
   auto target = TuningStore::open(options.target, OpenMode::read_write);
@@ -46,7 +46,7 @@ int merge_databases(Context& context, const MergeOptions& options) {
 
 Action add_merge(CLI::App& verb, const Operation& /*operation*/) {
   auto options = std::make_shared<MergeOptions>();
-  verb.add_option("target", options->target, "Database to add to; created if there is none")
+  verb.add_option("target", options->target, "Database to add to; created if it does not exist")
       ->required()
       ->type_name("FILE");
   verb.add_option("sources", options->sources, "Databases to read")->required()->type_name("FILE");

@@ -218,7 +218,7 @@ std::string problem_text(const Operation& operation) {
   CommentedFacts sizes, derived, types, scalars, traits, operands;
   for (const auto& size : operation.sizes) {
     std::string text = fmt::format("{} to {}", size.least, count_text(size.most));
-    if (size.value) text += fmt::format(", {} unless stated", size.value->text());
+    if (size.value) text += fmt::format(", default {}", size.value->text());
     sizes.add(size.name, std::move(text), size.comment);
   }
   for (const auto& [name, value] : operation.derived) derived.add(name, value.text(), "");
@@ -264,8 +264,8 @@ std::string reference_text(const Operation& operation) {
   if (operation.integers) {
     const std::string& most = operation.integers->text();
     results.add("integers", most == "0"
-                                ? "none have exact results"
-                                : fmt::format("of -R to R have exact results, R = {}", most));
+                                ? "none give exact results"
+                                : fmt::format("from -R to R give exact results, R = {}", most));
   }
   std::vector<std::string> cases;
   for (const auto& sizes : operation.ragged) cases.push_back(case_text(sizes));
@@ -273,10 +273,10 @@ std::string reference_text(const Operation& operation) {
   results.add("bits",
               operation.deterministic ? "the same in every run" : "may differ between runs");
   if (!operation.independent.empty()) {
-    results.add("parts", fmt::format("those of some {0} are compared where all would cost too much",
+    results.add("parts", fmt::format("for a large problem, only some {0} are compared",
                                      operation.independent));
   }
-  std::string text = "\nright results\n" + results.text();
+  std::string text = "\ncorrect results\n" + results.text();
   if (operation.reference) text += judge_text("reference", *operation.reference, operation);
   if (operation.checker) text += judge_text("checker", *operation.checker, operation);
   return text;
@@ -285,8 +285,8 @@ std::string reference_text(const Operation& operation) {
 std::string operation_text(const Catalog& catalog, const Operation& operation) {
   FactSheet cost;
   cost.add("flops", operation.flops_text);
-  cost.add("bytes", operation.bytes_text.empty() ? "of the operands, each moved once"
-                                                 : operation.bytes_text);
+  cost.add("bytes",
+           operation.bytes_text.empty() ? "all operands, each moved once" : operation.bytes_text);
   const auto names = templates_of(catalog, operation);
   return fmt::format("{}: {}\n", operation.name, operation.purpose) + problem_text(operation) +
          "\ncost\n" + cost.text() + reference_text(operation) +
@@ -385,10 +385,9 @@ Action add_operations(CLI::App& verb, const Operation& /*operation*/) {
   name->type_name("NAME");
   auto* const names =
       verb.add_flag("--names", options->names, "Print only the names, one per line");
-  verb.add_flag(
-          "--flags", options->flags,
-          "Print only the flags of its problems, one per line: the flag, its meaning and the words "
-          "known for its value, with tabs between")
+  verb.add_flag("--flags", options->flags,
+                "Print only the flags of the operation's problems, one per line: flag, meaning and "
+                "known values, separated by tabs")
       ->needs(name)
       ->excludes(names);
   return [options](Context& context) {

@@ -61,15 +61,17 @@ int prune(Context& context, const PruneOptions& options) {
 
 Action add_prune(CLI::App& verb, const Operation& /*operation*/) {
   auto options = std::make_shared<PruneOptions>();
-  verb.add_option("--older", options->older, "Remove trials of this age and older (default 30d)")
+  verb.add_option("--older", options->older,
+                  "Remove trials that are at least this old (default 30d)")
       ->type_name("TIME");
   verb.add_option("--keep-best", options->keep_best,
-                  "Keep this many of the best of each problem and device (default 5)")
+                  "Keep the N best trials of each problem and device (default 5)")
       ->type_name("N")
       ->check(whole_number(1, kMostInt));  // or there would be nothing left to load
   verb.add_option("--cubins", options->cubins, "Shrink the store of compiled kernels to this size")
       ->type_name("SIZE");
-  verb.add_flag("--dry-run", options->dry_run, "Say how many would be removed, and remove nothing");
+  verb.add_flag("--dry-run", options->dry_run,
+                "Print how many trials and kernels would be removed, and remove nothing");
   return [options](Context& context) { return prune(context, *options); };
 }
 

@@ -81,10 +81,10 @@ Action add_render(CLI::App& verb, const Operation& operation) {
       ->required()
       ->type_name("TEMPLATE");
   verb.add_option("--set", options->set,
-                  "Values of tunables; the others stay close to their defaults")
+                  "Values of tunables; other tunables stay close to their defaults")
       ->type_name("NAME=V,...");
   verb.add_option("--arch", options->arch,
-                  "Obey the limits of this architecture (default: of the device)")
+                  "Apply the limits of this architecture (default: the device's)")
       ->type_name("ARCH");
   verb.add_option("-o,--output", options->output, "File to write (default: stdout)")
       ->type_name("FILE");

@@ -155,7 +155,7 @@ std::string report_text(const RunReport& report, const AnyKernel& kernel) {
                         check.evidence));
   if (check.wrong == 0) {
     facts.add("checks",
-              "of this run's results; `kiln verify` looks for races, missing waits and the like");
+              "only the results of this run; `kiln verify` also looks for races and missing waits");
   }
   if (!report.times_ns.empty()) {
     facts.add("time", fmt::format("{} (shortest of {}, operands warm; `kiln bench` measures)",
@@ -163,7 +163,7 @@ std::string report_text(const RunReport& report, const AnyKernel& kernel) {
     facts.add("rate", rate_text(report.problem, report.best_ns()));
   }
   if (report.emulated) {
-    facts.add("time", "none: an emulated GPU has none of its own; `kiln inspect` predicts it");
+    facts.add("time", "none: an emulated GPU measures no time; `kiln inspect` predicts the time");
   }
   facts.add("start", fmt::format("{:.1f} ms from opening the library to the first result",
                                  report.first_launch_ms));
@@ -257,15 +257,15 @@ int run_problem(Context& context, const RunOptions& options) {
         std::ranges::replace(choices, ' ', ',');
         words += fmt::format(" --set {}", choices);
       }
-      throw Error(ErrorKind::template_,
-                  fmt::format("{}. Next: `{}` shows more", error.what(), context.command(words)));
+      throw Error(ErrorKind::template_, fmt::format("{}. Next: `{}` gives details", error.what(),
+                                                    context.command(words)));
     }
   });
   report.first_launch_ms = clock.ms();
   report.check = run->check();
 
   if (report.emulated && options.repeat) {
-    context.note("--repeat has no effect: an emulated GPU has no time to measure");
+    context.note("--repeat has no effect: an emulated GPU measures no time");
   }
   const int launches = report.emulated ? 0 : options.repeat.value_or(kTimedLaunches);
   for (int i = 0; i < launches; ++i) {
@@ -283,17 +283,18 @@ int run_problem(Context& context, const RunOptions& options) {
 Action add_run(CLI::App& verb, const Operation& operation) {
   auto options = std::make_shared<RunOptions>();
   options->problem.add_to(verb, operation, ProblemFlags::Word::required);
-  verb.add_option(
-          "--mode", options->mode,
-          "What the library does when nothing tuned is known (default: KILN_MODE, else use)")
+  verb.add_option("--mode", options->mode,
+                  "What the library does for a problem without a tuned kernel (default: KILN_MODE, "
+                  "else `use`)")
       ->type_name("MODE");
   verb.add_option("--log", options->log,
-                  "What the library prints to stderr (default: KILN_LOG, else warnings)")
+                  "What the library prints to stderr (default: KILN_LOG, else `warning`)")
       ->type_name("LEVEL");
   verb.add_option(
           "--repeat", options->repeat,
-          fmt::format("Timed launches after the first (default {}; none on an emulated device)",
-                      kTimedLaunches))
+          fmt::format(
+              "Timed launches after the first launch (default {}; none on an emulated device)",
+              kTimedLaunches))
       ->type_name("N")
       ->check(whole_number(0, kMostRepetitions));
   verb.add_option("--timeout", options->timeout,

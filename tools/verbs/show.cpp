@@ -125,7 +125,7 @@ Shelf shelf_of(Context& context, const TuningStore& store, const Problem& proble
 }
 
 std::string chosen_text(const std::optional<Chosen>& chosen) {
-  if (!chosen) return "nothing: no template computes it there";
+  if (!chosen) return "nothing: no template computes this problem on this device";
   return fmt::format("{}: {}", to_string(chosen->match), chosen->reason);
 }
 
@@ -228,13 +228,15 @@ std::string shelf_text(const Shelf& shelf, const ShowOptions& options) {
               fmt::format("{} UTC, {}", date_text(shelf.best->created_unix_ms),
                           ran ? environment.canonical() : environment.toolkit));
   } else {
-    facts.add("best", shelf.history.empty()
-                          ? "none: no candidate succeeded"
-                          : "none: no candidate succeeded since template or judge changed");
+    facts.add("best",
+              shelf.history.empty()
+                  ? "none: no candidate succeeded"
+                  : "none: no candidate succeeded since the template or the operation changed");
   }
   facts.add("outcomes", outcomes_text(shelf.by_outcome));
   for (const auto& [outdated, outcomes] : shelf.history) {
-    facts.add("history", fmt::format("of an {}: {}", to_string(outdated), outcomes_text(outcomes)));
+    facts.add("history",
+              fmt::format("results of an {}: {}", to_string(outdated), outcomes_text(outcomes)));
   }
   facts.add("applications get", chosen_text(shelf.chosen));
   text += facts.text();
@@ -326,7 +328,7 @@ int show_problem(Context& context, const ShowOptions& options) {
       shelves.push_back(shelf_of(context, *store, problem, device));
     }
     if (store->corrupt_rows() > 0) {
-      context.warn(fmt::format("left out {}; `{}` says more",
+      context.warn(fmt::format("left out {}; `{}` gives details",
                                counted(store->corrupt_rows(), "damaged row"),
                                context.command("doctor")));
     }
@@ -360,12 +362,12 @@ int show_problem(Context& context, const ShowOptions& options) {
 Action add_show(CLI::App& verb, const Operation& operation) {
   auto options = std::make_shared<ShowOptions>();
   options->problem.add_to(verb, operation, ProblemFlags::Word::required);
-  verb.add_option("--on", options->on, "Only devices whose name or architecture contains this")
+  verb.add_option("--on", options->on, "Only devices whose name or architecture contains TEXT")
       ->type_name("TEXT");
-  verb.add_option("--top", options->top, "Best candidates to show (default 5)")
+  verb.add_option("--top", options->top, "Number of best candidates to show (default 5)")
       ->type_name("N")
       ->check(whole_number(0, kMostInt));
-  verb.add_flag("--all", options->all, "Show every candidate, failed ones with the reason");
+  verb.add_flag("--all", options->all, "Show every candidate, and why failed candidates failed");
   return [options](Context& context) { return show_problem(context, *options); };
 }
 

@@ -123,7 +123,7 @@ std::string conditions_text(std::string_view heading, const std::vector<Requirem
 /// A section with a line for each usual configuration; nothing where there are none.
 std::string usual_text(const KernelTemplate& kernel_template) {
   if (kernel_template.usual().empty()) return "";
-  std::string text = "\nusual (the rest has its default)\n";
+  std::string text = "\nusual configurations (other tunables have their defaults)\n";
   for (const Config& usual : kernel_template.usual()) {
     Config named;
     for (const auto& tunable : kernel_template.tunables()) {
@@ -286,15 +286,15 @@ int describe_template(Context& context, const TemplatesOptions& options) {
   std::string text = template_text(kernel_template);
   text += fmt::format("\n{} combinations", count_text(raw_size(kernel_template)));
   if (!offer) {
-    text += fmt::format("; with a problem ({} ...) also how many are valid\n",
+    text += fmt::format("; give a problem ({} ...) to count the valid combinations\n",
                         fmt::join(options.problem.missing_sizes(), " "));
   } else if (!offer->why_not.empty()) {
     text += fmt::format("\nfor {} on {}: unsupported: {}\n", heading, offer->limits.arch,
                         offer->why_not);
   } else {
-    text += fmt::format("; for {} on {} {} are valid, {} of them preferred\ndefault  {}\n", heading,
-                        offer->limits.arch, count_text(offer->valid), count_text(offer->preferred),
-                        offer->default_config->canonical());
+    text += fmt::format("; for {} on {}, {} are valid, {} of these preferred\ndefault  {}\n",
+                        heading, offer->limits.arch, count_text(offer->valid),
+                        count_text(offer->preferred), offer->default_config->canonical());
   }
   context.print(text);
   return kExitOk;
@@ -306,7 +306,7 @@ Action add_templates(CLI::App& verb, const Operation& operation) {
   auto options = std::make_shared<TemplatesOptions>();
   verb.add_option("name", options->name, "Template to describe in full")->type_name("TEMPLATE");
   verb.add_option("--arch", options->arch,
-                  "Obey the limits of this architecture (default: of the device)")
+                  "Apply the limits of this architecture (default: the device's)")
       ->type_name("ARCH");
   verb.add_flag("--names", options->names, "Print only the names, one per line");
   options->problem.add_to(verb, operation, ProblemFlags::Word::none);

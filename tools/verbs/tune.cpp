@@ -57,14 +57,14 @@ struct TuneOptions {
 void check_usage(const TuneOptions& options) {
   const auto reject = [](const char* text) { throw Error(ErrorKind::usage, text); };
   if (options.stale && (!options.suite.empty() || options.compile_only)) {
-    reject("--stale: finds its problems itself, on a device; leave out --suite and --compile-only");
+    reject("--stale selects the problems and needs a device; leave out --suite and --compile-only");
   }
   options.problem.check_list(options.stale ? "--stale" : options.suite.empty() ? "" : "--suite");
   if (options.compile_only && options.arch.empty()) {
     reject("--compile-only: name the architecture, e.g. --arch sm_90a");
   }
   if (!options.compile_only && !options.arch.empty()) {
-    reject("--arch: only with --compile-only; otherwise the device decides");
+    reject("--arch needs --compile-only; otherwise tune takes the architecture of the device");
   }
 }
 
@@ -148,7 +148,7 @@ class Tuning {
       }
       if (bench_.evaluator->info().driver.starts_with(kPublishedFigures)) {
         context.note(
-            "this GPU has not been measured with Kiln: its profile holds published figures, so "
+            "the profile of this emulated GPU holds published figures, not measurements, so "
             "predictions are rough");
       }
     } else {
@@ -195,8 +195,8 @@ class Tuning {
       bar.clear();
       if (!is_contest_held) {
         context_.note(
-            "no comparison with cuBLASLt, which takes seconds: give --budget five or more, or ask "
-            "`kiln bench`");
+            "no comparison with cuBLASLt, because the budget is too short. Next: use --budget 5s "
+            "or more, or run `kiln bench`");
         return report;
       }
       const auto& key = report.result->best->key;
@@ -299,8 +299,8 @@ int tune_stale(Context& context, const TuneOptions& options) {
   }
   if (lines.empty()) {
     context.note(
-        "nothing is stale: no problem's best kernel on this device, and no problem without one, is "
-        "of a template or an operation that has changed since it was tuned");
+        "nothing is stale: no template or operation of a problem tuned on this device has changed "
+        "since");
   }
   return tune_lines(context, tuning, lines);
 }
@@ -326,52 +326,54 @@ Action add_tune(CLI::App& verb, const Operation& operation) {
   options->problem.add_to(verb, operation, ProblemFlags::Word::optional);
   auto& o = *options;
   verb.add_option("--suite", o.suite,
-                  "Tune every line `name dtype M N K layout` of a file, or lines below a header")
+                  "Tune each problem in FILE, one per line: `name dtype M N K layout`; a header "
+                  "line names another operation or other columns")
       ->type_name("FILE");
-  verb.add_flag(
-      "--stale", o.stale,
-      "Tune again every problem whose template or operation has changed since its best kernel was "
-      "found on this device (or that had none then), one after the other");
+  verb.add_flag("--stale", o.stale,
+                "Retune each problem whose template or operation has changed since the problem was "
+                "tuned on this device (also if no candidate succeeded then)");
   verb.add_option(
           "--budget", o.budget,
-          "Time for each problem (default 25s; none with --compile-only or --max-candidates)")
+          "Time limit per problem (default 25s; no limit with --compile-only or --max-candidates)")
       ->type_name("TIME");
-  verb.add_option("--max-candidates", o.max_candidates, "Most candidates for each problem")
+  verb.add_option("--max-candidates", o.max_candidates, "Maximum number of candidates per problem")
       ->type_name("N")
       ->check(whole_number(1));
   verb.add_option("--strategy", o.strategy,
-                  "Order of the search (default guided; model on an emulated device)")
+                  "Search strategy (default guided; on an emulated device, model)")
       ->type_name("STRATEGY");
   verb.add_option("--seed", o.seed, "Seed of the strategy and of the data (default 1)")
       ->type_name("N")
       ->check(whole_number(0));
-  verb.add_option("--templates", o.templates, "Only these templates")->type_name("TEMPLATE,...");
-  verb.add_option("--set", o.set, "Only these values of tunables, e.g. tile_m=64,128")
+  verb.add_option("--templates", o.templates, "Search only these templates")
+      ->type_name("TEMPLATE,...");
+  verb.add_option("--set", o.set, "Search only these tunable values, e.g. tile_m=64,128")
       ->type_name("NAME=V,...");
   verb.add_option("--compile-threads", o.compile_threads,
-                  "Threads that compile; 0 is one for each core, at most 32 (default 0)")
+                  "Number of compilation threads; 0 means one per core, at most 32 (default 0)")
       ->type_name("N")
       ->check(whole_number(0, kMostThreads));
   verb.add_option("--candidate-timeout", o.candidate_timeout,
-                  "Kill a candidate that takes longer (default 10s; 120s on an emulated device)")
+                  "Kill a candidate that takes longer than this time (default 10s; 120s on an "
+                  "emulated device)")
       ->type_name("TIME");
   verb.add_flag("--again", o.again, "Also measure candidates that already have an outcome");
   CLI::Option* const warm =
       verb.add_flag("--warm", o.warm, "Keep the operands in the L2 cache while timing");
   CLI::Option* const samples =
-      verb.add_option("--samples", o.samples, "Samples of each candidate (default 15)")
+      verb.add_option("--samples", o.samples, "Timed samples per candidate (default 15)")
           ->type_name("N")
           ->check(whole_number(3, kMostRepetitions));  // of fewer there is no spread
   verb.add_flag(
       "--compile-only", o.compile_only,
-      "Without a device: render and compile the space, store each outcome, rank by occupancy");
+      "Use no device: render and compile all candidates, store each outcome and rank by occupancy");
   verb.add_option("--arch", o.arch, "With --compile-only: the architecture to compile for")
       ->type_name("ARCH");
   verb.add_flag("--no-baseline", o.no_baseline, "Do not compare the result with cuBLASLt");
   verb.add_flag("--in-process", o.in_process,
-                "Run candidates in this process instead of a worker; for debugging");
+                "Run candidates in this process, not in a worker process; for debugging");
   verb.add_flag("--no-wait", o.no_wait,
-                "Exit with code 4 instead of waiting while another run measures on the GPU");
+                "If another run measures on the GPU, exit with code 4 instead of waiting");
   return [options, warm, samples](Context& context) {
     options->measurement_given = warm->count() + samples->count() > 0;
     check_usage(*options);

@@ -45,69 +45,73 @@ const std::vector<Verb>& verbs() {
   static const std::vector<Verb> all{
       {"tune", kMeasuring, "GPU or emulated; none with --compile-only",
        "Find the fastest kernel for a problem and keep it",
-       "Candidates that already have an outcome in the database are not tried again, so the same "
+       "A run skips candidates that already have an outcome in the database. Therefore the same "
        "command continues where the last run stopped.",
        examples("tune"), add_tune},
-      {"bench", kMeasuring, kAnyDevice, "Verify a kernel and time it, alternating with cuBLASLt",
-       "The kernel is the one that an application would get, or the one that --template and --set "
-       "choose.",
+      {"bench", kMeasuring, kAnyDevice, "Verify a kernel, then time it alternately with cuBLASLt",
+       "By default the kernel is the one that an application would get; --template and --set "
+       "choose another.",
        examples("bench"), add_bench},
       {"run", kMeasuring, kAnyDevice,
        "Get a kernel as an application does, run it and check the result", "", examples("run"),
        add_run},
       {"templates", kKernels, kNoDevice, "List the templates, or describe one",
-       "The description has tunables and requirements. For a problem it also counts the valid "
-       "configurations and names the default.",
+       "The description lists tunables and requirements. If a problem is given, the description "
+       "also counts the valid configurations and names the default.",
        examples("templates"), add_templates},
       {"operations", kKernels, kNoDevice, "List the operations, or describe one",
-       "The description says what a problem consists of, and what it costs.",
+       "The description lists the sizes, types, operands and tolerances of a problem, and the work "
+       "of one run.",
        examples("operations"), add_operations},
-      {"adopt", kKernels, kNoDevice, "Write the front matter that a kernel of your own needs",
-       "Two files are written: the operation that the kernel computes, and the kernel as a "
-       "template, unchanged. FILL_IN marks what the source does not say, CHECK marks a guess. "
-       "Existing files are kept.",
+      {"adopt", kKernels, kNoDevice, "Write the front matter for a kernel of your own",
+       "adopt writes two files: an operation that declares what the kernel computes, and a "
+       "template that contains the unchanged kernel. FILL_IN marks a fact that the source does not "
+       "state. CHECK marks a guess. Existing files are never overwritten.",
        examples("adopt"), add_adopt},
       {"render", kKernels, kNoDevice, "Print the self-contained CUDA text of one configuration",
-       "--set fixes some tunables; the others stay as close to their defaults as is valid.",
+       "--set fixes some tunables; the other tunables stay as close to their defaults as the "
+       "requirements allow.",
        examples("render"), add_render},
       {"verify", kKernels, kEmulated,
        "Check a kernel's results, memory accesses, barriers and waits",
-       "A GPU shows results only; an emulated one watches every access. Each finding names kernel, "
-       "block, thread, place in memory and source line. The kernel is the one that an application "
-       "would get, or the one that --template and --set choose. The device is emulated:h200 unless "
-       "--device or KILN_DEVICE names another.",
+       "On a GPU, verify checks only results. On an emulated GPU, verify also checks every memory "
+       "access, barrier and wait. Each finding names kernel, block, thread, memory location and "
+       "source line. By default the kernel is the one that an application would get; --template "
+       "and --set choose another. The default device is emulated:h200; --device or KILN_DEVICE "
+       "names another.",
        examples("verify"), add_verify},
       {"inspect", kKernels, kEmulated, "Profile one kernel by source line, without a GPU",
-       "It counts instructions by unit, sectors of global memory, and wavefronts and bank "
-       "conflicts of shared memory, and predicts the time. The kernel is the one that an "
-       "application would "
-       "get, or the one that --template and --set choose. The device is emulated:h200 unless "
-       "--device or KILN_DEVICE names another emulated one.",
+       "inspect counts instructions by unit, sectors of global memory, and wavefronts and bank "
+       "conflicts of shared memory. From these counts, inspect predicts the time. By default the "
+       "kernel is the one that an application would get; --template and --set choose another. The "
+       "default device is emulated:h200; --device or KILN_DEVICE names another emulated GPU.",
        examples("inspect"), add_inspect},
       {"list", kResults, kNoDevice, "List every problem in the database with its best kernel", "",
        examples("list"), add_list},
-      {"show", kResults, kNoDevice, "Show what the database knows of one problem",
-       "That is the best kernel, outcomes by kind, what an application would get and why, the top "
-       "candidates, the sessions, and the C++ that uses the kernel.",
+      {"show", kResults, kNoDevice, "Show the database's results for one problem",
+       "show prints the best kernel, the number of candidates by outcome, the kernel that an "
+       "application would get and why, the top candidates, the sessions, and the C++ code that "
+       "uses the kernel.",
        examples("show"), add_show},
       {"export", kResults, kNoDevice,
        "Write a kernel as one .cu file, or the database as JSON lines",
-       "The kernel is the best one stored, or the one that --template and --set choose; plain nvcc "
-       "compiles it.",
+       "By default the kernel is the best stored kernel; --template and --set choose another. "
+       "Plain nvcc compiles the file.",
        examples("export"), add_export},
-      {"import", kResults, kNoDevice, "Add what `kiln export --database` wrote", "",
+      {"import", kResults, kNoDevice, "Add results that `kiln export --database` wrote", "",
        examples("import"), add_import},
-      {"merge", kResults, kNoDevice, "Add what other databases know to one", "", examples("merge"),
-       add_merge},
-      {"prune", kResults, kNoDevice, "Remove old trials, and compiled kernels beyond a size",
-       "The best trials of each problem and device stay, and so do those of the newest session.",
+      {"merge", kResults, kNoDevice, "Add the results of other databases to one database", "",
+       examples("merge"), add_merge},
+      {"prune", kResults, kNoDevice, "Remove old trials, and shrink the store of compiled kernels",
+       "prune keeps the best trials of each problem and device, and the trials of the newest "
+       "session.",
        examples("prune"), add_prune},
       {"doctor", kMachine, kNoDevice, "Check driver, compiler, device, database and settings",
-       "Each fault comes with a remedy.", examples("doctor"), add_doctor},
+       "doctor prints a remedy for each fault.", examples("doctor"), add_doctor},
       {"devices", kMachine, kNoDevice,
        "List the GPUs and the emulated devices that --device can name",
-       "The default is what --device or KILN_DEVICE names, a profile of your own included; without "
-       "either it is the first GPU.",
+       "--device or KILN_DEVICE sets the default device, which may be a device profile of your "
+       "own. Otherwise the default is the first GPU.",
        examples("devices"), add_devices},
       {"worker",
        kHidden,

@@ -177,8 +177,8 @@ class Judge {
   void blame_limit() {
     if (emulated_ == nullptr || !ran_out_of_time(emulated_->take_reports())) return;
     throw Error(ErrorKind::usage,
-                "--timeout: making the data or the reference took longer than one launch may take. "
-                "Next: allow more time, or verify a smaller problem.");
+                "--timeout: computing the data or the reference took longer than one launch may "
+                "take. Next: raise --timeout, or verify a smaller problem.");
   }
 
   Context& context_;
@@ -220,16 +220,16 @@ std::string sizes_text(const Judgement& judgement) {
   }
   const std::string run = fmt::format("{}", fmt::join(sizes, ", "));
   if (!judgement.too_large) return run;
-  return fmt::format("{}; the problem itself is too large to be run on {}", run,
+  return fmt::format("{}; the problem itself is too large to run on {}", run,
                      judgement.device.spec);
 }
 
 std::string checks_text(const Judgement& judgement) {
   if (!judgement.checked && judgement.device.provenance == Provenance::modelled) {
-    return "none: it was not run";
+    return "none: the kernel did not run";
   }
   if (!judgement.checked) {
-    return fmt::format("none on {}; --device {} looks for races, missing waits and the like",
+    return fmt::format("none on {}; use --device {} to look for races and missing waits",
                        judgement.device.spec, kDefaultEmulated);
   }
   if (judgement.findings.empty()) {
@@ -272,7 +272,7 @@ std::string findings_text(const Judgement& judgement) {
 
 /// How much of the template the verdict is about.
 std::string tried_text(const Judgement& judgement) {
-  return fmt::format("1 of {} configurations; --all tries every one, --sample N some",
+  return fmt::format("1 of {} configurations; --all tries all, --sample N tries N",
                      count_text(judgement.space));
 }
 
@@ -282,7 +282,7 @@ void add_verdict(FactSheet& facts, const Judgement& judgement, bool all_disagree
   if (judgement.outcome != Outcome::wrong_result || !judgement.findings.empty()) return;
   const std::string judge = judged_by(*find_operation(judgement.request.problem.operation),
                                       judgement.message, all_disagree);
-  if (!judge.empty()) facts.add("judged by", judge);
+  if (!judge.empty()) facts.add("criterion", judge);
 }
 
 std::string judgement_text(const Judgement& judgement) {
@@ -394,14 +394,15 @@ std::string survey_text(const Survey& survey) {
   facts.add("template", first.chosen.candidate.template_name);
   facts.add("tried", fmt::format("{} of {} configurations", count_text(survey.judged.size()),
                                  count_text(survey.space)));
-  facts.add("verdict", faulty == 0 ? "correct: all of them"
-                                   : fmt::format("NOT correct: {} of {}", count_text(faulty),
-                                                 count_text(survey.judged.size())));
+  facts.add("verdict", faulty == 0
+                           ? "correct: all tried configurations"
+                           : fmt::format("NOT correct: {} of {} configurations", count_text(faulty),
+                                         count_text(survey.judged.size())));
   const auto right = std::ranges::find_if(
       survey.judged, [](const Judgement& one) { return !one.judged_on.empty(); });
   if (right != survey.judged.end()) facts.add("run on", sizes_text(*right));
-  facts.add("checks", first.checked ? "of every one: bounds, alignment, uninitialised reads, "
-                                      "races, waits, fences, barriers"
+  facts.add("checks", first.checked ? "for each configuration: bounds, alignment, uninitialised "
+                                      "reads, races, waits, fences, barriers"
                                     : checks_text(first));
   const auto remarked =
       std::ranges::find_if(survey.judged, [](const Judgement& one) { return !one.remark.empty(); });
@@ -423,7 +424,7 @@ std::string survey_text(const Survey& survey) {
   }
   FactSheet fault;
   add_verdict(fault, *example, all_disagree);
-  return text + fmt::format("\n{}\nof {}\n{}{}", table.text(),
+  return text + fmt::format("\n{}\nfor {}\n{}{}", table.text(),
                             example->chosen.candidate.config.canonical(), fault.text(),
                             findings_text(*example));
 }
@@ -448,11 +449,10 @@ std::vector<Config> others(const ParamSpace& space, const VerifyOptions& options
   const std::uint64_t count = space.count();
   const std::uint64_t wanted = options.all ? count : std::min(options.sample, count);
   if (wanted > kMost) {
-    throw Error(
-        ErrorKind::usage,
-        fmt::format("{}: there are {} configurations, and each takes some time; --sample "
-                    "N takes up to {} of them, --set fewer values",
-                    options.all ? "--all" : "--sample", count_text(count), count_text(kMost)));
+    throw Error(ErrorKind::usage, fmt::format("{}: {} configurations are too many. Next: take at "
+                                              "most {} with --sample N, or fewer values with --set",
+                                              options.all ? "--all" : "--sample", count_text(count),
+                                              count_text(kMost)));
   }
   std::vector<Config> found;
   if (wanted == count) {
@@ -480,7 +480,7 @@ int verify_many(Context& context, const VerifyOptions& options, Judge& judge,
     Judgement& next = survey.judged.emplace_back(first);
     next.chosen.candidate.config = config;
     next.chosen.match = Match::none;
-    next.chosen.reason = "one of its configurations";
+    next.chosen.reason = "one of the template's configurations";
   }
   for (Judgement& one : survey.judged) judge.judge(one, request);
   context.print(context.flags.json ? json_text(survey_json(survey)) : survey_text(survey));
@@ -526,15 +526,15 @@ Action add_verify(CLI::App& verb, const Operation& operation) {
   options->problem.add_to(verb, operation, ProblemFlags::Word::required);
   options->selection.add_to(verb);
   verb.add_option("--timeout", options->timeout,
-                  "Time-out of one launch; on a GPU, of all of them together (default 60s)")
+                  "Time-out of one launch; on a GPU, of all launches together (default 60s)")
       ->type_name("TIME");
   verb.add_option("--seed", options->seed, "Seed of the data (default 1)")
       ->type_name("N")
       ->check(whole_number(0));
   CLI::Option* const all =
-      verb.add_flag("--all", options->all, "Judge every configuration of the template");
+      verb.add_flag("--all", options->all, "Verify every configuration of the template");
   verb.add_option("--sample", options->sample,
-                  "Judge that many configurations of the template, drawn by --seed")
+                  "Verify N configurations of the template, drawn at random with --seed")
       ->type_name("N")
       ->check(whole_number(1))
       ->excludes(all);

@@ -29,8 +29,8 @@ constexpr std::chrono::milliseconds kAskEvery{50};
 CompileResult crashed(const CompileRequest& request, const std::string& ending) {
   CompileResult result;
   result.log = fmt::format(
-      "{}: the compiler crashed on this source, twice: its process {}. Next: look for what is huge "
-      "or deeply nested in it (macros and template recursion count), and write it more simply\n",
+      "{}: the compiler crashed twice on this source: the compiler's process {}. Next: look for "
+      "huge or deeply nested code (also in macros and template recursion), and simplify the code\n",
       request.source_name, ending);
   return result;
 }
@@ -103,11 +103,11 @@ CompileResult ProcessCompiler::compile(const CompileRequest& request) {
     const WorkerProcess::Ending ending = end(std::move(child));
     if (result == Result::given_up) return given_up_result();
     if (last && ending.from_outside) {
-      throw Error(ErrorKind::compiler,
-                  fmt::format("a compiler's process {}, like the one before it. If memory was "
-                              "short, `dmesg` says so: fewer compile at a time with "
-                              "--compile-threads",
-                              ending.text));
+      throw Error(
+          ErrorKind::compiler,
+          fmt::format("a compiler's process {}, like the process before. If memory was short, "
+                      "`dmesg` says so: compile fewer kernels at a time with --compile-threads",
+                      ending.text));
     }
     if (last) return crashed(request, ending.text);
   }
@@ -141,8 +141,8 @@ ProcessCompiler::ChildPtr ProcessCompiler::take_child(bool fresh,
     if (idle_.empty()) returned_.wait_for(lock, kAskEvery);
   }
   warn_once(
-      fmt::format("no process can be started to compile in, so this one compiles, and a signal or "
-                  "the end of the budget has to wait for that: {}",
+      fmt::format("no compiler process can be started, so this process compiles, and signals and "
+                  "the end of the budget wait for each compilation: {}",
                   why_not()));
   return nullptr;
 }

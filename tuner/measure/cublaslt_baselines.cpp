@@ -85,7 +85,8 @@ Baselines cublaslt_baselines(MemoryLedger& ledger, const OperandSet& operands,
   Gemm gemm = gemm_of(operands.problem());
   const bool in_two = !cublaslt_epilogue(gemm).has_value();
   if (in_two && gemm.acc == DType::s32) {
-    baselines.note = "cuBLASLt has no such epilogue, and no D that would hold the sums for a pass";
+    baselines.note =
+        "cuBLASLt has no such epilogue, and D cannot hold the sums for a separate pass";
     return baselines;
   }
   if (in_two) {

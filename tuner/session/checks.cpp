@@ -126,9 +126,9 @@ WinnerChecks::Step WinnerChecks::look_at(const Trial& best, Evaluator& evaluator
 
 WinnerChecks::Step WinnerChecks::not_checked(const std::string& why) {
   unchecked_ = why;
-  context_.observer.on_note(
-      fmt::format("the {}best was not checked for races, missing waits and the like: {}",
-                  found_any_ ? "next " : "", why));
+  context_.observer.on_note(fmt::format(
+      "the {}best candidate was not checked for races, missing waits and similar faults: {}",
+      found_any_ ? "next " : "", why));
   return Step::not_checked;
 }
 

@@ -47,13 +47,12 @@ class ChoiceUse {
       throw Error(
           ErrorKind::usage,
           names_.contains(name)
-              ? fmt::format("no template that takes part lists {}={}; 'kiln templates NAME' "
-                            "shows the values",
-                            name, value)
-              : fmt::format(
-                    "no template that takes part has a tunable '{}'{} 'kiln templates NAME' "
-                    "shows them",
-                    name, suggestion(name)));
+              ? fmt::format(
+                    "no selected template lists {}={}; 'kiln templates NAME' shows the values",
+                    name, value)
+              : fmt::format("no selected template has a tunable '{}'{} 'kiln templates NAME' shows "
+                            "the tunables",
+                            name, suggestion(name)));
     }
   }
 

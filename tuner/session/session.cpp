@@ -119,10 +119,10 @@ TuneResult DeviceSession::run() {
   ledger_.enter("preparing");
   std::string state = search();
   if (elsewhere_ > 0) {
-    context_.observer.on_note(fmt::format(
-        "{} candidates were left to another run that shares the database; `kiln show` has their "
-        "results once it has ended",
-        elsewhere_));
+    context_.observer.on_note(
+        fmt::format("{} candidates were left to another run that shares the database; `kiln show` "
+                    "has their results when that run has ended",
+                    elsewhere_));
   }
   std::vector<Trial> finalists;
   if (state != "interrupted") {
@@ -313,10 +313,10 @@ bool DeviceSession::evaluate(const Proposal& proposal, const EvaluationJob& plan
     context_.store.withdraw_attempt(trial.key, context_.session_id);
     if (failed_) std::rethrow_exception(failed_);
     if (!context_.stop) {
-      context_.observer.on_note(fmt::format(
-          "the budget ended while {} ran, which therefore has no outcome; a longer --budget lets "
-          "it end",
-          job.label));
+      context_.observer.on_note(
+          fmt::format("the budget ended while {} ran, so this candidate has no outcome; a longer "
+                      "--budget lets the candidate finish",
+                      job.label));
     }
     return false;
   }

@@ -283,9 +283,9 @@ DeviceStatus DeclaredOracles::run(DeviceFunction function, const LaunchGeometry&
 void DeclaredOracles::refuse(ErrorKind kind, std::string_view place,
                              const DeviceStatus& status) const {
   throw Error(
-      kind,
-      fmt::format("{} {}: {}. Next: correct it; no kernel of {} can be verified before", place,
-                  status.found ? "is not right" : "does not run", status.message, operation_));
+      kind, fmt::format(
+                "{} {}: {}. Next: correct this kernel; until then, no kernel of {} can be verified",
+                place, status.found ? "is wrong" : "does not run", status.message, operation_));
 }
 
 std::unique_ptr<Oracle> DeclaredOracles::oracle(std::size_t index, std::uint64_t seed_of_case) {

@@ -41,7 +41,7 @@ std::string too_small_text(const WrongOutput& wrong) {
 }  // namespace
 
 std::string describe(const WrongOutput& wrong) {
-  if (!wrong.has_place) return fmt::format("{} refuses it", wrong.checker);
+  if (!wrong.has_place) return fmt::format("{} rejects the result", wrong.checker);
   const CompareResult& found = wrong.found;
   const std::string value = wrong.unwritten
                                 ? "never written"
@@ -51,11 +51,11 @@ std::string describe(const WrongOutput& wrong) {
   shape.line = wrong.line;
   const std::string place =
       fmt::format("{}: {}", element_place(shape, wrong.row, wrong.col), value);
-  if (!wrong.checker.empty()) return fmt::format("{}, which {} refuses", place, wrong.checker);
+  if (!wrong.checker.empty()) return fmt::format("{}, which {} rejects", place, wrong.checker);
   if (std::isnan(found.first_expected) || std::isnan(found.first_expected_imaginary)) {
     return fmt::format(
-        "{}, but the reference gives NaN: correct the reference, or fill its inputs with "
-        "numbers that it has a result for",
+        "{}, but the reference gives NaN: correct the reference, or fill the inputs with numbers "
+        "for which the reference has a result",
         place);
   }
   const std::string expected = element_text(

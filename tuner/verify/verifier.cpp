@@ -246,7 +246,7 @@ Verdict Verifier::judge(const Subject& subject) {
   // An expression can make any error of a sum an error without limit: 1 / acc where acc may be 0.
   if (verdict.unbounded > 0) {
     verdict.verification.evidence =
-        fmt::format("nothing bounds the error of {} elements", verdict.unbounded);
+        fmt::format("the error of {} elements has no bound", verdict.unbounded);
   }
   if (verdict.judged && !subject.accepted.empty()) {
     std::string& evidence = verdict.verification.evidence;
@@ -324,7 +324,9 @@ bool Verifier::results_are_right(Case& problem, const Run& of, Verdict& verdict)
     wrong.unwritten =
         poisoned && std::isnan(wrong.found.first_value) && size_bytes(run[i]->shape().type) > 1;
     const std::string_view doubt =
-        poisoned && !wrong.unwritten ? ", which memory had before: perhaps nothing wrote it" : "";
+        poisoned && !wrong.unwritten
+            ? ", which memory had before: perhaps the kernel never wrote this element"
+            : "";
     // Which of several outputs it is.
     const bool several = problem.output_count() > 1;
     verification.evidence = fmt::format(

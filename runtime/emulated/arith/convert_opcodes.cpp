@@ -139,7 +139,7 @@ Type type_named(const DecodeContext& context, std::string_view name, bool is_res
   const bool single = is_integer(type) || type == Type::f16 || type == Type::bf16 ||
                       type == Type::f32 || type == Type::f64 || (type == Type::tf32 && is_result);
   if (!single) {
-    context.fail(std::string("converts a type that the emulator does not know: .")
+    context.fail(std::string("converts a type that the emulator does not support: .")
                      .append(name.empty() ? "?" : name));
   }
   return type;

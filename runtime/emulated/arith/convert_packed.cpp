@@ -146,7 +146,7 @@ void decode_packed(DecodeContext& context, Instr& out, Rounding rounding, bool r
   const std::string_view source = context.take_next();
   const PackedName* const from = find_packed(source);
   if (to == nullptr || (from == nullptr && source != "f32")) {
-    context.fail("converts between types that the emulator does not know together");
+    context.fail("converts between types that the emulator does not support together");
   }
   form.to = to->part;
   const bool narrow_result = to->part.bits == 8;
@@ -168,7 +168,7 @@ void decode_packed(DecodeContext& context, Instr& out, Rounding rounding, bool r
   } else {
     const bool known = narrow_result ? from->name == "f16x2"
                                      : to->name == "f16x2" && from->part.bits == 8 && nearest;
-    if (!known) context.fail("converts between types that the emulator does not know together");
+    if (!known) context.fail("converts between types that the emulator does not support together");
     if (!narrow_result && form.saturate_finite) context.fail("widens, which needs no .satfinite");
     form.from = from->part;
     context.expect_operands(2);
@@ -197,7 +197,7 @@ void decode_pack(DecodeContext& context, Instr& out) {
   const std::string_view result = context.take_next();
   const auto* const at = std::find_if(std::begin(kNames), std::end(kNames),
                                       [&](const Name& entry) { return entry.name == result; });
-  if (at == std::end(kNames)) context.fail("packs a type that the emulator does not know");
+  if (at == std::end(kNames)) context.fail("packs a type that the emulator does not support");
   static_cast<void>(take_type_of(context, {Type::s32}));
   const bool appends = at->bits != 16;
   if (appends) static_cast<void>(take_type_of(context, {Type::b32}));

@@ -154,7 +154,7 @@ void decode_set(DecodeContext& context, Instr& out) {
   const bool pair_result = result == Type::f16x2 || result == Type::bf16x2;
   const bool word_result = result == Type::u32 || result == Type::s32;
   if (form.parts == 2 ? result != type && !word_result : pair_result) {
-    context.fail("has a result that does not go with what is compared");
+    context.fail("has a result type that does not fit the compared types");
   }
   out.d = context.destination(0, result);
   form.when_true = truth(result, form.parts);

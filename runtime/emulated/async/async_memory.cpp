@@ -25,7 +25,7 @@ SharedSpot shared_spot(Warp& warp, const Instr& instr, int lane, std::uint64_t a
                        std::uint64_t bytes, std::uint32_t alignment) {
   if (address % alignment != 0) {
     warp.fail(instr, bit(lane), Finding::misaligned,
-              fmt::format("is given shared address {:#x}, which is no multiple of {}", address,
+              fmt::format("is given shared address {:#x}, which is not a multiple of {}", address,
                           alignment),
               address);
   }
@@ -36,7 +36,7 @@ SharedSpot shared_spot(Warp& warp, const Instr& instr, int lane, std::uint64_t a
   const bool shared = (window == 0 || window == kSharedWindow) && above <= blocks.size();
   if (!shared) {
     warp.fail(instr, bit(lane), Finding::out_of_bounds,
-              fmt::format("is given {:#x}, which is no shared address of its cluster", address),
+              fmt::format("is given {:#x}, which is not a shared address of its cluster", address),
               address);
   }
   SharedSpot spot;

@@ -29,7 +29,7 @@ std::uint32_t size_of(Warp& warp, const Instr& instr, int lane) {
   const auto bytes = get<std::uint32_t>(warp.row(instr.b), lane);
   if (bytes % 16 != 0) {
     warp.fail(instr, LaneMask{1} << lane, Finding::invalid_operand,
-              fmt::format("copies {} bytes, which is no multiple of 16", bytes));
+              fmt::format("copies {} bytes, which is not a multiple of 16", bytes));
   }
   return bytes;
 }
@@ -37,7 +37,7 @@ std::uint32_t size_of(Warp& warp, const Instr& instr, int lane) {
 void check_global(Warp& warp, const Instr& instr, int lane, std::uint64_t address) {
   if (address % 16 == 0) return;
   warp.fail(instr, LaneMask{1} << lane, Finding::misaligned,
-            fmt::format("is given global address {:#x}, which is no multiple of 16", address),
+            fmt::format("is given global address {:#x}, which is not a multiple of 16", address),
             address);
 }
 
@@ -146,7 +146,7 @@ BulkWay take_bulk_way(DecodeContext& context) {
     if (reports && !global && shared && own) return BulkWay::shared_to_shared;
     if (grouped && global && own && !shared) return BulkWay::shared_to_global;
   }
-  context.fail("is a bulk copy that the emulator does not know");
+  context.fail("is a bulk copy that the emulator does not support");
 }
 
 std::string_view take_reduction(DecodeContext& context) {
@@ -169,7 +169,8 @@ std::vector<Block*> bulk_targets(Warp& warp, const Instr& instr, int lane, std::
   const auto bits = get<std::uint16_t>(warp.row(mask), lane);
   if (bits == 0 || (std::uint32_t{bits} >> blocks.size()) != 0) {
     warp.fail(instr, LaneMask{1} << lane, Finding::invalid_operand,
-              fmt::format("is multicast to blocks {:#x} of a cluster of {}", bits, blocks.size()));
+              fmt::format("is multicast with block mask {:#x}, but the cluster has {} blocks", bits,
+                          blocks.size()));
   }
   std::vector<Block*> targets;
   for (const auto& block : blocks) {
@@ -183,7 +184,7 @@ std::uint32_t bulk_barrier(Warp& warp, const Instr& instr, int lane, const Addre
   const BarrierRef barrier = barrier_at(warp, instr, lane, address_at(warp, operand, lane));
   if (targets.size() == 1 && barrier.at.owner != to.owner) {
     warp.fail(instr, LaneMask{1} << lane, Finding::invalid_operand,
-              fmt::format("copies to block rank {}, but its mbarrier is of block rank {}",
+              fmt::format("copies to block rank {}, but its mbarrier belongs to block rank {}",
                           to.owner->rank(), barrier.at.owner->rank()));
   }
   for (Block* target : targets) {
@@ -194,8 +195,8 @@ std::uint32_t bulk_barrier(Warp& warp, const Instr& instr, int lane, const Addre
     touches.notify(warp, instr);
     if (!own.state->published() && target->cluster().observer() != nullptr) {
       warp.report(instr, LaneMask{1} << lane, Finding::missing_fence,
-                  fmt::format("reports to the mbarrier at offset {}, which no fence.mbarrier_init "
-                              "or fence.proxy.async has followed since its initialisation",
+                  fmt::format("signals the mbarrier at offset {}, but no fence.mbarrier_init or "
+                              "fence.proxy.async has followed the initialisation of this mbarrier",
                               own.at.shown()),
                   own.at.offset);
     }
@@ -236,7 +237,7 @@ void decode_bulk_reduction(DecodeContext& context, Instr& out) {
   detail.elements.reduce = find_bulk_reduction(operation, type);
   detail.elements.bytes = lane_bytes(type);
   if (detail.elements.reduce == nullptr || detail.way == BulkWay::global_to_shared) {
-    context.fail("is a reduction that the emulator does not know");
+    context.fail("is a reduction that the emulator does not support");
   }
   finish_bulk(context, out, detail);
 }

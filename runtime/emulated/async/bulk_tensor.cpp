@@ -48,7 +48,7 @@ TensorSpec tensor_of(Warp& warp, const Instr& instr, int lane) {
   const std::uint64_t within = address & ~kWindowMask;
   if (within % kMapAlignment != 0) {
     warp.fail(instr, bit, Finding::misaligned,
-              fmt::format("finds its tensor map at {:#x}, which is no multiple of {}", address,
+              fmt::format("has its tensor map at {:#x}, which is not a multiple of {}", address,
                           kMapAlignment),
               address);
   }
@@ -58,10 +58,11 @@ TensorSpec tensor_of(Warp& warp, const Instr& instr, int lane) {
   if (parameter) {
     const auto& parameters = warp.block().launch().parameters;
     if (within + sizeof map > parameters.size()) {
-      warp.fail(instr, bit, Finding::out_of_bounds,
-                fmt::format("finds its tensor map at offset {} of {} bytes of parameters", within,
-                            parameters.size()),
-                address);
+      warp.fail(
+          instr, bit, Finding::out_of_bounds,
+          fmt::format("has its tensor map at offset {}, past the end of the {} bytes of parameters",
+                      within, parameters.size()),
+          address);
     }
     std::memcpy(&map, parameters.data() + within, sizeof map);
   } else {
@@ -75,10 +76,11 @@ TensorSpec tensor_of(Warp& warp, const Instr& instr, int lane) {
   }
   const TensorSpec& spec = decoded.spec;
   if (spec.rank != detail.rank || (spec.mode == TensorMode::im2col) != detail.im2col) {
-    warp.fail(instr, bit, Finding::invalid_operand,
-              fmt::format("is given a tensor map of rank {} for {}", spec.rank,
-                          spec.mode == TensorMode::im2col ? "im2col" : "tiles"),
-              address);
+    warp.fail(
+        instr, bit, Finding::invalid_operand,
+        fmt::format("is given a tensor map of rank {} for {}, which the instruction does not match",
+                    spec.rank, spec.mode == TensorMode::im2col ? "im2col" : "tiles"),
+        address);
   }
   return spec;
 }
@@ -102,12 +104,13 @@ std::vector<BulkPiece> pieces_of(Warp& warp, const Instr& instr, int lane, const
   }
   // The hardware calls either an illegal instruction.
   if (kind != AccessKind::load && *std::min_element(at.begin(), at.end()) < 0) {
-    warp.fail(instr, LaneMask{1} << lane, Finding::invalid_operand,
-              "stores a box that begins before the tensor: coordinates of stores are not negative");
+    warp.fail(
+        instr, LaneMask{1} << lane, Finding::invalid_operand,
+        "stores a box that begins before the tensor: coordinates of stores must not be negative");
   }
   if (at[0] * std::int64_t{bytes_of(spec.type)} % kTensorChunk != 0) {
     warp.fail(instr, LaneMask{1} << lane, Finding::misaligned,
-              fmt::format("has {} as the first coordinate, {} bytes: no multiple of {}", at[0],
+              fmt::format("has {} as the first coordinate, {} bytes: not a multiple of {}", at[0],
                           at[0] * std::int64_t{bytes_of(spec.type)}, kTensorChunk));
   }
   std::vector<BulkPiece> pieces;
@@ -227,7 +230,7 @@ void decode_place(DecodeContext& context, std::size_t i, TensorDetail& detail,
   if (elements.size() != 2) context.fail("needs [tensor map, {coordinates}]");
   rows = context.sources(elements[1], Type::s32);
   if (rows.size() != static_cast<std::size_t>(detail.rank)) {
-    context.fail(fmt::format("has {} coordinates in {} dimensions", rows.size(), detail.rank));
+    context.fail(fmt::format("has {} coordinates, but {} dimensions", rows.size(), detail.rank));
   }
 }
 
@@ -285,7 +288,7 @@ void decode_tensor(DecodeContext& context, Instr& out) {
   if (detail.offsets) {
     decode_offsets(context, next++, rows);
     if (rows.size() != 2 * static_cast<std::size_t>(detail.rank) - 2) {
-      context.fail("has an odd number of im2col offsets");
+      context.fail("has a wrong number of im2col offsets");
     }
   }
   out.c = decode_multicast(context, next, multicast);

@@ -40,11 +40,11 @@ void execute_mapa(Warp& warp, const Instr& instr, LaneMask active) {
     const auto rank = get<std::uint32_t>(warp.row(instr.b), lane);
     if (rank >= blocks) {
       warp.fail(instr, LaneMask{1} << lane, Finding::invalid_operand,
-                fmt::format("asks for block rank {} of a cluster of {}", rank, blocks));
+                fmt::format("names block rank {}, but the cluster has {} blocks", rank, blocks));
     }
     if (instr.variant == 1 && (address & kWindowMask) != kSharedWindow) {
       warp.fail(instr, LaneMask{1} << lane, Finding::invalid_operand,
-                fmt::format("is given {:#x}, which is no shared address", address), address);
+                fmt::format("is given {:#x}, which is not a shared address", address), address);
     }
     const std::uint64_t mapped = (address & kWindowMask) |
                                  (std::uint64_t{rank} + 1) << kSharedRankShift |
@@ -154,7 +154,7 @@ void execute_remote(Warp& warp, const Instr& instr, LaneMask active) {
         barrier_at(warp, instr, lane, address_at(warp, detail.barrier, lane));
     if (barrier.at.owner != to.owner) {
       warp.fail(instr, LaneMask{1} << lane, Finding::invalid_operand,
-                fmt::format("stores to block rank {}, but its mbarrier is of block rank {}",
+                fmt::format("stores to block rank {}, but its mbarrier belongs to block rank {}",
                             to.owner->rank(), barrier.at.owner->rank()));
     }
     store->barriers[at] = barrier.at;
@@ -187,7 +187,7 @@ void finish_decoding(DecodeContext& context, Instr& out, RemoteDetail detail, Ty
   detail.barrier = context.address(2);
   const auto rows = context.sources(context.operand(1), type);
   if (rows.size() != static_cast<std::size_t>(detail.count)) {
-    context.fail("has another number of values than its vector");
+    context.fail("has a number of values that differs from its vector length");
   }
   context.set_rows(out, rows);
   out.detail = context.keep(detail);
@@ -199,7 +199,7 @@ void take_completion(DecodeContext& context) {
   context.take("cluster");
   context.take_one_of({"shared::cluster"});
   if (!context.take("mbarrier::complete_tx::bytes")) {
-    context.fail("is known with .mbarrier::complete_tx::bytes only");
+    context.fail("is supported only with .mbarrier::complete_tx::bytes");
   }
 }
 
@@ -219,8 +219,9 @@ void execute_registers(Warp& warp, const Instr& instr, LaneMask active) {
   const bool raises = instr.variant != 0;
   if (noted != 0 && (raises ? wanted < noted : wanted > noted)) {
     warp.fail(instr, active, Finding::invalid_operand,
-              fmt::format("{} the warp's registers to {}, but it has {}: what follows is undefined",
-                          raises ? "raises" : "lowers", wanted, noted));
+              fmt::format(
+                  "{} the warp's registers to {}, but the warp has {}: the behaviour is undefined",
+                  raises ? "raises" : "lowers", wanted, noted));
   }
   int others = 0;
   for (const auto& other : warp.block().warps()) {
@@ -240,13 +241,13 @@ void execute_registers(Warp& warp, const Instr& instr, LaneMask active) {
 void decode_registers(DecodeContext& context, Instr& out) {
   const std::string_view action = context.take_one_of({"inc", "dec"});
   if (action.empty() || !context.take("sync") || !context.take("aligned")) {
-    context.fail("is known as setmaxnreg.inc/dec.sync.aligned only");
+    context.fail("is supported only as setmaxnreg.inc/dec.sync.aligned");
   }
   context.take_type();
   context.expect_operands(1);
   out.immediate = context.immediate(0);
   if (out.immediate < 24 || out.immediate > 256 || out.immediate % 8 != 0) {
-    context.fail(fmt::format("asks for {} registers, which is no multiple of 8 from 24 to 256",
+    context.fail(fmt::format("asks for {} registers, which is not a multiple of 8 from 24 to 256",
                              out.immediate));
   }
   out.variant = action == "inc" ? 1 : 0;
@@ -262,7 +263,7 @@ void decode_store(DecodeContext& context, Instr& out) {
   if (!vector.empty()) detail.count = vector == "v2" ? 2 : 4;
   const Type type = context.take_type();
   if (lane_bytes(type) < 4 || lane_bytes(type) * detail.count > 16) {
-    context.fail("has a type that the emulator does not know here");
+    context.fail("has a type that the emulator does not support here");
   }
   finish_decoding(context, out, detail, type);
 }
@@ -274,7 +275,7 @@ void decode_reduction(DecodeContext& context, Instr& out) {
   const std::string_view operation = take_reduction(context);
   const Type type = context.take_type();
   detail.reduce = find_atomic(operation, type);
-  if (detail.reduce == nullptr) context.fail("is no operation that the emulator knows");
+  if (detail.reduce == nullptr) context.fail("is an operation that the emulator does not support");
   finish_decoding(context, out, detail, type);
 }
 

@@ -131,7 +131,7 @@ LaneMask size_copy(Warp& warp, const Instr& instr, LaneMask active, CopyQueue::C
       bytes = get<std::uint32_t>(warp.row(instr.c), lane);
       if (bytes > static_cast<std::uint32_t>(detail.bytes)) {
         warp.fail(instr, LaneMask{1} << lane, Finding::invalid_operand,
-                  fmt::format("takes {} source bytes of {}", bytes, detail.bytes));
+                  fmt::format("reads {} source bytes, but copies only {}", bytes, detail.bytes));
       }
     }
     if (detail.ignores && (warp.predicate(instr.e) >> lane & 1U) != 0) bytes = 0;
@@ -226,7 +226,7 @@ void decode_wait_all(DecodeContext& context, Instr& out) {
 template <bool kBypasses>
 void decode_copy(DecodeContext& context, Instr& out) {
   if (context.take_one_of({"shared", "shared::cta"}).empty() || !context.take("global")) {
-    context.fail("is a copy that the emulator does not know");
+    context.fail("is a copy that the emulator does not support");
   }
   const std::size_t policies = context.take_one_of({"L2::cache_hint"}).empty() ? 0 : 1;
   context.take_one_of({"L2::64B", "L2::128B", "L2::256B"});

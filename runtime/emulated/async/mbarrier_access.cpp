@@ -16,11 +16,12 @@ BarrierRef barrier_at(Warp& warp, const Instr& instr, int lane, const SharedSpot
   const LaneMask bit = LaneMask{1} << lane;
   Mbarrier* const state = spot.owner->mbarriers().find(spot.offset);
   if (state == nullptr) {
-    warp.fail(instr, bit, Finding::invalid_operand,
-              fmt::format("uses an mbarrier at offset {} of block rank {}, but none was "
-                          "initialised there",
-                          spot.shown(), spot.owner->rank()),
-              spot.offset);
+    warp.fail(
+        instr, bit, Finding::invalid_operand,
+        fmt::format(
+            "uses an mbarrier at offset {} of block rank {}, where no mbarrier was initialised",
+            spot.shown(), spot.owner->rank()),
+        spot.offset);
   }
   std::uint64_t token = 0;
   std::memcpy(&token, spot.host(), sizeof token);

@@ -43,7 +43,7 @@ SharedSpot spot_of(Warp& warp, const Instr& instr, int lane) {
       shared_spot(warp, instr, lane, address_at(warp, detail.address, lane), 8, 8);
   if (detail.own_only && spot.owner != &warp.block()) {
     warp.fail(instr, LaneMask{1} << lane, Finding::invalid_operand,
-              fmt::format("uses an mbarrier of block rank {}, which only that block may do",
+              fmt::format("uses an mbarrier of block rank {}, but only that block may do so",
                           spot.owner->rank()));
   }
   return spot;
@@ -76,16 +76,17 @@ void execute_init(Warp& warp, const Instr& instr, LaneMask active) {
     const SharedSpot spot = spot_of(warp, instr, lane);
     const std::uint32_t count = number_of(warp, instr.b, lane);
     if (count == 0 || count > Mbarrier::kMost) {
-      warp.fail(instr, bit, Finding::invalid_operand,
-                fmt::format("is given a count of {}; it may be 1 to {}", count, Mbarrier::kMost));
+      warp.fail(
+          instr, bit, Finding::invalid_operand,
+          fmt::format("is given a count of {}; the count must be 1 to {}", count, Mbarrier::kMost));
     }
     MbarrierTable& table = spot.owner->mbarriers();
     std::uint64_t token = 0;
     std::memcpy(&token, spot.host(), sizeof token);
     if (table.find(spot.offset) != nullptr && token == MbarrierTable::kToken) {
       warp.report(instr, bit, Finding::invalid_operand,
-                  fmt::format("initialises the mbarrier at offset {}, which is in use: "
-                              "mbarrier.inval comes first",
+                  fmt::format("initialises the mbarrier at offset {}, which is in use: execute "
+                              "mbarrier.inval first",
                               spot.shown()),
                   spot.offset);
     }
@@ -183,7 +184,7 @@ void execute_mbarrier_wait(Warp& warp, const Instr& instr, LaneMask active) {
       parity = get<std::uint32_t>(warp.row(instr.c), lane);
       if (parity > 1) {
         warp.fail(instr, bit, Finding::invalid_operand,
-                  fmt::format("waits for parity {}; it is 0 or 1", parity));
+                  fmt::format("waits for parity {}; a parity is 0 or 1", parity));
       }
       done = barrier.state->parity() != parity;
     } else {

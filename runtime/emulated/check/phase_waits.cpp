@@ -118,9 +118,8 @@ void PhaseWaits::report(const Wait& wait, std::uint64_t object, std::uint32_t ph
   const std::uint64_t offset = object / 2 - begin;
   wait.warp->report(
       *wait.instr, wait.lanes, Finding::race,
-      fmt::format("waits for {} of the mbarrier at offset {}, and nothing keeps phase {} from "
-                  "being complete before it does, here by {}: a warp that comes late would wait "
-                  "for ever",
+      fmt::format("waits for {} of the mbarrier at offset {}, but phase {} may complete before "
+                  "this wait, here by {}: a late warp would wait forever",
                   phase_before(phase), offset, phase, completer),
       offset);
 }

@@ -27,7 +27,7 @@ void RemoteUses::report(Cluster& cluster, const ClusterOrder& order) const {
     const Warp& warp = *from.warps()[use.agent % warps];
     warp.report(warp.program().code[use.instruction], kAllLanes, Finding::missing_wait,
                 fmt::format("uses shared memory of block rank {}, whose threads may all have "
-                            "exited by then: nothing makes them wait for it",
+                            "exited by then: nothing makes these threads wait",
                             use.block));
   }
 }

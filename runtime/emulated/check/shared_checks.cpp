@@ -43,10 +43,11 @@ bool SharedChecks::leaves_variable(const Toucher& by, std::uint32_t offset, int 
   const SharedVariable* const other = program.shared_variable_at(offset);
   by.warp->report(
       *by.instr, by.lanes, Finding::out_of_bounds,
-      fmt::format("{} {} bytes at {}, which has {} bytes; they are {}", verb_of(by), bytes,
-                  place_within(variable.name, from, element_bytes_of(by.access)), variable.bytes,
-                  other == nullptr     ? "no static variable's"
-                  : other == &variable ? "partly another's"
+      fmt::format("{} {} bytes at {}, which has {} bytes; the accessed bytes are {}", verb_of(by),
+                  bytes, place_within(variable.name, from, element_bytes_of(by.access)),
+                  variable.bytes,
+                  other == nullptr     ? "of no static variable"
+                  : other == &variable ? "partly of another variable"
                                        : other->name + "'s"),
       offset);
   return true;

@@ -84,17 +84,17 @@ std::uint64_t DecodeContext::immediate_bits(const Operand& operand, ptx::Type ty
     case ptx::Type::f64:
       return bits;
     default:
-      fail(fmt::format("has a floating-point constant as .{}", ptx::name_of(type)));
+      fail(fmt::format("has a floating-point constant in place of .{}", ptx::name_of(type)));
   }
 }
 
 std::uint32_t DecodeContext::source(const Operand& operand, ptx::Type type) {
   const int width = lane_bytes(type);
-  if (operand.negated) fail("has a negated operand where none may be");
+  if (operand.negated) fail("has a negated operand, which is not allowed here");
   switch (operand.kind) {
     case Operand::Kind::reg:
       if (lane_bytes(register_type(operand)) != width) {
-        fail(fmt::format("has a register of another width than {}", ptx::name_of(type)));
+        fail(fmt::format("has a register whose width differs from that of {}", ptx::name_of(type)));
       }
       return owner_.register_row(operand.index);
     case Operand::Kind::integer:
@@ -104,7 +104,7 @@ std::uint32_t DecodeContext::source(const Operand& operand, ptx::Type type) {
       if (const auto use = ptx::special_of(operand.name); use && use->special->value != nullptr) {
         return owner_.special(*use, width);
       }
-      fail(fmt::format("reads {}, which the emulator does not know", operand.name));
+      fail(fmt::format("reads {}, which the emulator does not support", operand.name));
     case Operand::Kind::variable: {
       const auto place = owner_.place_of(operand.index);
       return constant(place.address + static_cast<std::uint64_t>(operand.value), width);
@@ -114,9 +114,9 @@ std::uint32_t DecodeContext::source(const Operand& operand, ptx::Type type) {
         fail(fmt::format("has the address of '{}' as {}", operand.name, ptx::name_of(type)));
       return constant(owner_.function_address(operand.name), width);
     case Operand::Kind::vector:
-      fail("has a vector where the emulator knows a single value");
+      fail("has a vector in place of a scalar operand");
     default:
-      fail("has an operand that is no value");
+      fail("has an operand that is not a value");
   }
 }
 
@@ -124,19 +124,20 @@ std::uint32_t DecodeContext::destination(const Operand& operand, ptx::Type type)
   const int width = lane_bytes(type);
   if (operand.kind == Operand::Kind::discard) return scratch(width);
   if (operand.kind != Operand::Kind::reg || operand.negated) {
-    fail("has a destination that is no register");
+    fail("has a destination that is not a register");
   }
   if (lane_bytes(register_type(operand)) != width) {
-    fail(fmt::format("has a destination of another width than {}", ptx::name_of(type)));
+    fail(fmt::format("has a destination whose width differs from that of {}", ptx::name_of(type)));
   }
   return owner_.register_row(operand.index);
 }
 
 std::uint32_t DecodeContext::predicate(const Operand& operand, bool* negated) {
-  if (operand.negated && negated == nullptr) fail("has a negated predicate where none may be");
+  if (operand.negated && negated == nullptr)
+    fail("has a negated predicate, which is not allowed here");
   if (negated != nullptr) *negated = operand.negated;
   if (operand.kind == Operand::Kind::integer) return constant(operand.value != 0 ? 1 : 0, 0);
-  if (register_type(operand) != ptx::Type::pred) fail("has an operand that is no predicate");
+  if (register_type(operand) != ptx::Type::pred) fail("has an operand that is not a predicate");
   return owner_.register_row(operand.index);
 }
 
@@ -150,7 +151,7 @@ std::int64_t DecodeContext::immediate(std::size_t i) const {
 
 AddressOperand DecodeContext::address(const Operand& operand) {
   if (operand.kind != Operand::Kind::address || operand.elements.empty()) {
-    fail("has an operand that is no address");
+    fail("has an operand that is not an address");
   }
   const Operand& base = operand.elements.front();
   AddressOperand result;
@@ -162,7 +163,8 @@ AddressOperand DecodeContext::address(const Operand& operand) {
   switch (base.kind) {
     case Operand::Kind::reg:
       result.lane_bytes = lane_bytes(register_type(base));
-      if (result.lane_bytes != 4 && result.lane_bytes != 8) fail("has an address of odd width");
+      if (result.lane_bytes != 4 && result.lane_bytes != 8)
+        fail("has an address that is neither 32 nor 64 bits wide");
       result.row = owner_.register_row(base.index);
       return result;
     case Operand::Kind::variable: {
@@ -175,7 +177,7 @@ AddressOperand DecodeContext::address(const Operand& operand) {
       result.offset = offset_from(static_cast<std::uint64_t>(base.value));
       return result;
     default:
-      fail("has an address that is no register, variable or number");
+      fail("has an address that is not a register, variable or number");
   }
 }
 
@@ -228,16 +230,15 @@ void DecodeContext::keep_shared(std::shared_ptr<const void> detail) {
 void DecodeContext::fail(const std::string& text) const {
   std::string whole = ptx::text_of(owner_.function(), in_);
   if (whole.size() > kMostShown) whole.replace(kMostShown, std::string::npos, "...");
-  throw Error(
-      ErrorKind::device,
-      fmt::format("{}: {} {}, in '{}'. Next: the emulated GPU cannot run this kernel; run "
-                  "it on a GPU.",
-                  place_text(in_.origin, owner_.program().files), in_.opcode(), text, whole));
+  throw Error(ErrorKind::device, fmt::format("{}: {} {}, in '{}'. Next: the emulated GPU cannot "
+                                             "run this kernel; run the kernel on a GPU.",
+                                             place_text(in_.origin, owner_.program().files),
+                                             in_.opcode(), text, whole));
 }
 
 void DecodeContext::expect_operands(std::size_t count) const {
   if (operands() != count) {
-    fail(fmt::format("has {} operands where the emulator knows {}", operands(), count));
+    fail(fmt::format("has {} operands, but the emulator expects {}", operands(), count));
   }
 }
 

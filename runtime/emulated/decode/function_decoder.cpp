@@ -54,7 +54,7 @@ std::pair<const ptx::Function*, int> key_of(const ptx::Function& function, std::
 
 void expect_no_parts(const DecodeContext& context) {
   if (context.left().empty()) return;
-  context.fail(fmt::format("has the part '.{}', which the emulator does not know here",
+  context.fail(fmt::format("has the part '.{}', which the emulator does not support here",
                            context.left().front()));
 }
 
@@ -253,7 +253,7 @@ void FunctionDecoder::decode_one(const ptx::Instruction& in) {
   // Calls count, too: those of empty functions copy nothing in.
   charge(context, in.parts.size() + count_of(in.operands));
   if (in.guard >= 0 && register_type(in.guard) != ptx::Type::pred) {
-    context.fail("has a guard that is no predicate");
+    context.fail("has a guard that is not a predicate");
   }
   const Opcode& opcode = opcode_of(context);
   Instr out;
@@ -267,7 +267,7 @@ void FunctionDecoder::decode_one(const ptx::Instruction& in) {
 void FunctionDecoder::charge(const DecodeContext& context, std::size_t items) {
   decoded_ += items;
   if (decoded_ > kMostDecoded) {
-    context.fail("makes the kernel larger than the emulator takes, once its calls are copied in");
+    context.fail("makes the kernel, with its calls inlined, larger than the emulator supports");
   }
 }
 
@@ -344,11 +344,11 @@ std::uint32_t FunctionDecoder::new_row(int bytes_per_lane) {
   // Rows begin at multiples of 64 bytes, so that loops over lanes touch whole cache lines.
   const std::uint64_t bytes = std::max(64, bytes_per_lane * kLanes);
   if (row + bytes > kMostRegisterBytes) {
-    throw Error(ErrorKind::device,
-                fmt::format("kernel '{}' is larger than the emulator takes: once its calls are "
-                            "copied in, a warp has more than {} bytes of registers. Next: run it "
-                            "on a GPU.",
-                            program_->name, kMostRegisterBytes));
+    throw Error(
+        ErrorKind::device,
+        fmt::format("kernel '{}' is larger than the emulator supports: with inlined calls, a warp "
+                    "has more than {} bytes of registers. Next: run the kernel on a GPU.",
+                    program_->name, kMostRegisterBytes));
   }
   program_->register_bytes += static_cast<std::uint32_t>(bytes);
   return row;

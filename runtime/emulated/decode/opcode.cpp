@@ -70,11 +70,11 @@ ptx::Type first_type(const std::vector<std::string_view>& parts) {
     if (entry.row->types.has(type)) of_type.push_back(entry.row->name);
     typed = typed || !entry.row->types.empty();
   }
-  if (!typed) context.fail(fmt::format("is known as {} only", fmt::join(names, ", ")));
+  if (!typed) context.fail(fmt::format("is supported only as {}", fmt::join(names, ", ")));
   if (type == ptx::Type::none) context.fail("has no type");
   const std::string_view of = ptx::name_of(type);
   if (of_type.empty()) context.fail(fmt::format("has no form for .{}", of));
-  context.fail(fmt::format("is known for .{} as {} only", of, fmt::join(of_type, ", ")));
+  context.fail(fmt::format("is supported for .{} only as {}", of, fmt::join(of_type, ", ")));
 }
 
 }  // namespace
@@ -88,7 +88,7 @@ std::vector<std::span<const Opcode>> opcode_tables() {
 const Opcode& opcode_of(DecodeContext& context) {
   static const Index kIndex = make_index();
   const auto named = kIndex.find(context.in().parts.front());
-  if (named == kIndex.end()) context.fail("is an instruction that the emulator does not know");
+  if (named == kIndex.end()) context.fail("is an instruction that the emulator does not support");
   const std::vector<std::string_view>& left = context.left();
   const ptx::Type type = first_type(left);
   for (const auto& [row, parts] : named->second) {

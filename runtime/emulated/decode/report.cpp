@@ -34,23 +34,22 @@ std::string_view next_step_of_race(const Report& race) {
       return "";
     case Reach::warp:
       return is_one_line
-                 ? "if each thread has a place of its own, check the index and the \"block\" line; "
-                   "else let one lane do it, use an atomic, or put __syncwarp() between two rounds "
-                   "of the loop"
+                 ? "if each thread should have its own element, check the index and the \"block\" "
+                   "line; otherwise let only one lane access the element, use an atomic, or put "
+                   "__syncwarp() between two iterations of the loop"
                  : "put __syncwarp() between the two lines, or __syncthreads() if more than one "
                    "warp takes part";
     case Reach::block:
-      return is_one_line
-                 ? "if each thread has a place of its own, check the index and the \"block\" line; "
-                   "else let one thread do it, use an atomic, or put __syncthreads() between two "
-                   "rounds of the loop"
-                 : "put __syncthreads() between the two lines; if both are in a loop, another one "
-                   "at its end";
+      return is_one_line ? "if each thread should have its own element, check the index and the "
+                           "\"block\" line; otherwise let only one thread access the element, use "
+                           "an atomic, or put __syncthreads() between two iterations of the loop"
+                         : "put __syncthreads() between the two lines; if both lines are in a "
+                           "loop, put another at the end of the loop";
     case Reach::cluster:
       return "put cluster.sync() between the two accesses";
     case Reach::grid:
-      return "blocks run in any order: let one block do it, use an atomic, or read in a launch of "
-             "its own";
+      return "blocks run in any order: let only one block access the element, use an atomic, or "
+             "read in a separate launch";
   }
   return "";
 }
@@ -122,29 +121,27 @@ std::string Report::describe() const {
 std::string_view Report::next_step() const {
   switch (finding) {
     case Finding::out_of_bounds:
-      return "compare the index with the extents of what it leaves; where threads outnumber "
-             "elements, "
-             "let the rest do nothing";
+      return "compare the index with the extents of the array; if there are more threads than "
+             "elements, let the other threads do nothing";
     case Finding::misaligned:
-      return "access fewer bytes at once, or let a \"require\" line admit only sizes that keep it "
-             "aligned";
+      return "access fewer bytes at once, or let a \"require\" line admit only sizes that keep the "
+             "address aligned";
     case Finding::race:
       return next_step_of_race(*this);
     case Finding::missing_wait:
-      return "wait first for what has begun: cp.async.wait_group and a barrier, the copy's "
-             "mbarrier, "
-             "wgmma.wait_group, or a barrier of the cluster before blocks end";
+      return "first wait for the pending operation: cp.async.wait_group and a barrier, the copy's "
+             "mbarrier, wgmma.wait_group, or a barrier of the cluster before blocks end";
     case Finding::divergent:
-      return "move it where all lanes of the warp come by: out of the branch, and before any "
-             "return";
+      return "move the instruction to a place that all lanes of the warp reach: out of the branch, "
+             "and before any return";
     case Finding::barrier_mismatch:
-      return "let every thread of the block come to each barrier: guard the work instead of "
+      return "let every thread of the block reach each barrier: guard the work instead of "
              "returning early";
     case Finding::uninitialised:
-      return "store a value before this read on every path, also where the problem ends within a "
-             "tile; if races were found, mend those first";
+      return "store a value before this read on every path, also in partly filled tiles; if there "
+             "are races, fix the races first";
     case Finding::timed_out:
-      return "if its loops end, allow it more time or choose smaller sizes";
+      return "if the loops of the kernel end, allow more time or choose smaller sizes";
     case Finding::missing_fence:
     case Finding::deadlock:
     case Finding::invalid_operand:

@@ -231,10 +231,9 @@ const emulated::Allocation& EmulatedDevice::piece(DevicePtr address, std::int64_
                                                   const char* what) const {
   const emulated::Allocation* at = memory_.find(address);
   if (at == nullptr || !at->holds(address, bytes)) {
-    throw Error(ErrorKind::device,
-                fmt::format("{} {} bytes at {:#x} of {}, which no allocation holds. Next: check "
-                            "the address and the size.",
-                            what, bytes, address, info_.spec));
+    throw Error(ErrorKind::device, fmt::format("{} {} bytes at {:#x} of {}, outside of all "
+                                               "allocations. Next: check the address and the size.",
+                                               what, bytes, address, info_.spec));
   }
   return *at;
 }
@@ -374,21 +373,20 @@ DeviceStatus EmulatedDevice::wrong_argument(const LaunchRequest& request) {
                          (maps > 0 && request.argument_bytes == 0);
   if (!too_short && (request.argument_bytes == 0 || given == program.parameter_bytes)) return {};
   if (!request.parameters.empty()) {
-    return {DeviceStatus::Code::launch_failed,
-            fmt::format("the kernel's parameters take {} bytes, and the {} arguments of its launch "
-                        "take {}. Next: make the 'args' of the launch match the kernel's "
-                        "parameters.",
-                        program.parameter_bytes, request.parameters.size(), given),
-            false};
+    return {
+        DeviceStatus::Code::launch_failed,
+        fmt::format("the kernel's parameters take {} bytes, but the {} arguments of the launch "
+                    "take {}. Next: make the 'args' of the launch match the kernel's parameters.",
+                    program.parameter_bytes, request.parameters.size(), given),
+        false};
   }
   return {DeviceStatus::Code::launch_failed,
-          fmt::format("the kernel's parameters take {} bytes, and a launch gives {}. Next: give "
-                      "the kernel {}, the arguments of its operation by value as one struct{}{}.",
-                      program.parameter_bytes, given, parameter_count(request.geometry),
-                      value_bytes(request) == 0 ? "" : ", and then its struct at launch",
-                      maps == 0 ? ""
-                                : ", and then its tensor maps (const __grid_constant__ "
-                                  "kiln::TensorMap)"),
+          fmt::format(
+              "the kernel's parameters take {} bytes, but a launch passes {}. Next: give the "
+              "kernel {}, the arguments of the operation by value as one struct{}{}.",
+              program.parameter_bytes, given, parameter_count(request.geometry),
+              value_bytes(request) == 0 ? "" : ", then its launch struct",
+              maps == 0 ? "" : ", then its tensor maps (const __grid_constant__ kiln::TensorMap)"),
           false};
 }
 

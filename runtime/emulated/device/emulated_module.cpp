@@ -34,7 +34,7 @@ int most_threads(const Program& program) {
   throw Error(ErrorKind::device, fmt::format("{}. Next: {}.", what, next));
 }
 constexpr std::string_view kRunElsewhere =
-    "the emulated GPU cannot run this kernel; run it on a GPU";
+    "the emulated GPU cannot run this kernel; run the kernel on a GPU";
 constexpr std::string_view kLink = "link the kernel's parts into one source";
 
 using Places = std::map<std::string, const Allocation*, std::less<>>;
@@ -66,7 +66,7 @@ Refusals without_value(const ptx::Module& module, const Places& places) {
     const bool undefined = external.find(symbol) != external.end();
     refuse(*variable,
            {fmt::format("variable '{}' holds the address of '{}', which is {}", variable->name,
-                        symbol, undefined ? "declared but not defined" : "no global variable"),
+                        symbol, undefined ? "declared but not defined" : "not a global variable"),
             undefined ? kLink : kRunElsewhere});
   }
   while (!todo.empty()) {

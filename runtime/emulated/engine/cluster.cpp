@@ -55,7 +55,7 @@ std::string Block::arrive(Warp& warp, int barrier, std::uint32_t threads, LaneMa
   const std::uint32_t expected = all ? threads_ : threads;
   const auto arriving = static_cast<std::uint32_t>(std::popcount(lanes));
   if (!all && expected % kLanes != 0) {
-    return fmt::format("barrier {} is given {} threads, which is no multiple of {}", barrier,
+    return fmt::format("barrier {} is given {} threads, which is not a multiple of {}", barrier,
                        expected, kLanes);
   }
   if (at.arrived != 0 && at.expected != expected) {
@@ -263,7 +263,7 @@ std::string Cluster::cluster_arrive(Warp& warp, LaneMask lanes, bool relaxed) {
 std::string Cluster::cluster_wait(Warp& warp, LaneMask lanes) {
   auto& [arrived, owed] = warp.cluster_arrivals();
   if ((lanes & ~owed) != 0) {
-    return fmt::format("lanes {:08x} wait for the cluster's barrier and have not arrived",
+    return fmt::format("lanes {:08x} wait for the cluster's barrier, but have not arrived",
                        lanes & ~owed);
   }
   owed &= ~lanes;
@@ -302,9 +302,9 @@ void Cluster::deadlock(const std::string& note) {
       LaneMask lanes = 0;
       const Instr* instr = warp->gathering(lanes);
       if (instr == nullptr) continue;
-      warp->fail(
-          *instr, lanes, Finding::divergent,
-          fmt::format("is reached by lanes {:08x}, but never by the others of the warp", lanes));
+      warp->fail(*instr, lanes, Finding::divergent,
+                 fmt::format("is reached by lanes {:08x}, but never by the other lanes of the warp",
+                             lanes));
     }
   }
   for (const auto& block : blocks_) {
@@ -312,12 +312,12 @@ void Cluster::deadlock(const std::string& note) {
       if (warp->waits_at(Warp::kGroupBarrier)) warp->queues().abandon_group();
     }
   }
-  fail_anywhere(Finding::deadlock, "waits, as everybody does: " + waiting_text() + note);
+  fail_anywhere(Finding::deadlock, "waits, like every other warp: " + waiting_text() + note);
 }
 
 void Cluster::time_out(const std::string& limit, const std::string& note) {
   fail_anywhere(Finding::timed_out,
-                fmt::format("runs after {}: {}{}", limit, waiting_text(), note));
+                fmt::format("still runs after {}: {}{}", limit, waiting_text(), note));
 }
 
 std::string Cluster::waiting_text() const {

@@ -113,8 +113,8 @@ std::vector<std::uint32_t> post_dominators(const Graph& graph) {
   const auto count_step = [&steps] {
     if (++steps <= kMostSteps) return;
     throw Error(ErrorKind::device,
-                "the branches of the kernel are too tangled to find where lanes meet again. Next: "
-                "use a simpler kernel.");
+                "the control flow of the kernel is too complex to find where lanes reconverge. "
+                "Next: use a simpler kernel.");
   };
   const auto meet = [&](std::uint32_t left, std::uint32_t right) {
     while (left != right) {
@@ -156,7 +156,7 @@ void execute_branch_table(Warp& warp, const Instr& instr, LaneMask active) {
     const auto at = get<std::uint32_t>(index, lane);
     if (takes && at >= instr.count) {
       warp.fail(instr, LaneMask{1} << lane, Finding::invalid_operand,
-                fmt::format("takes target {} of {}", at, instr.count));
+                fmt::format("takes target {}, but has only {} targets", at, instr.count));
     }
     targets[lane] = takes ? instr.rows[at] : instr.index + 1;
   }
@@ -165,7 +165,7 @@ void execute_branch_table(Warp& warp, const Instr& instr, LaneMask active) {
 
 void execute_exit(Warp& warp, const Instr& instr, LaneMask active) {
   if (warp.queues().products_unfinished()) {
-    warp.report(instr, active, Finding::missing_wait, "leaves a wgmma without waiting for it");
+    warp.report(instr, active, Finding::missing_wait, "exits without waiting for a pending wgmma");
   }
   // The launch behind this one takes its end for the end of all that came before.
   warp.require_launch_wait(instr, active, "exits");

@@ -36,8 +36,8 @@ void execute_is_other_function(Warp& warp, const Instr& instr, LaneMask active) 
 void execute_lost_call(Warp& warp, const Instr& instr, LaneMask active) {
   const auto pointer = get<std::uint64_t>(warp.row(instr.a), std::countr_zero(active));
   warp.fail(instr, active, Finding::invalid_operand,
-            fmt::format("calls {:#x}, which is the address of no function with such parameters "
-                        "and results, or of one that calls itself",
+            fmt::format("calls {:#x}, which is not the address of a non-recursive function with "
+                        "these parameters and results",
                         pointer),
             pointer);
 }
@@ -235,8 +235,8 @@ void FunctionDecoder::pass(const DecodeContext& context, const std::vector<ptx::
                            Frame& inner, int first, int count) {
   const ptx::Function& callee = *inner.function;
   if (values.size() != static_cast<std::size_t>(count)) {
-    context.fail(
-        fmt::format("gives '{}' {} values where it has {}", callee.name, values.size(), count));
+    context.fail(fmt::format("calls '{}' with {} values, but the function has {}", callee.name,
+                             values.size(), count));
   }
   for (std::size_t i = 0; i < values.size(); ++i) {
     const std::size_t to = static_cast<std::size_t>(first) + i;
@@ -245,10 +245,10 @@ void FunctionDecoder::pass(const DecodeContext& context, const std::vector<ptx::
       context.fail(fmt::format("calls '{}', which has a parameter in a register", callee.name));
     }
     const ptx::Variable* const given = passed(values[i]);
-    if (given == nullptr) context.fail("passes a value that is no .param variable");
+    if (given == nullptr) context.fail("passes a value that is not a .param variable");
     if (given->bytes != parameter.bytes) {
-      context.fail(fmt::format("passes {} bytes where '{}' has {}", given->bytes, callee.name,
-                               parameter.bytes));
+      context.fail(fmt::format("passes {} bytes, but the parameter of '{}' has {}", given->bytes,
+                               callee.name, parameter.bytes));
     }
     inner.places[to] = place_of(values[i].index);
   }

@@ -169,9 +169,9 @@ class GridRun {
   [[nodiscard]] std::string note_of_others() const {
     if (started_ == clusters_) return {};
     const bool as_there = kHostBytes / host_bytes_of_block(state_) >= state_.resident_blocks;
-    return fmt::format("; {} more blocks wait for one of these to end, {}",
+    return fmt::format("; {} more blocks wait until one of these blocks ends, {}",
                        (clusters_ - started_) * state_.cluster.count(),
-                       as_there ? "as on a GPU" : "for want of the host's memory");
+                       as_there ? "as on a GPU" : "because the host lacks memory");
   }
 
   /// Ends the launch if it took too long and is not at its end.
@@ -308,7 +308,7 @@ std::string shape_problem(const LaunchState& state) {
     most = std::min(kEnough, most * static_cast<std::uint64_t>(std::max(1, extent)));
   }
   if (program.max_threads[0] != 0 && threads > most) {
-    return fmt::format("{} threads in a block, but the kernel is bound to {}", threads, most);
+    return fmt::format("{} threads in a block, but the kernel allows only {}", threads, most);
   }
   constexpr std::uint32_t kMostOfCluster = 16;
   const Extent& cluster = state.cluster;
@@ -326,7 +326,7 @@ std::string shape_problem(const LaunchState& state) {
     }
   }
   if (!is_whole_clusters(state.grid, state.cluster)) {
-    return "a grid that is no multiple of its cluster";
+    return "a grid that is not a multiple of its cluster";
   }
   const std::uint64_t host_bytes = host_bytes_of_block(state) * state.cluster.count();
   if (host_bytes > kHostBytes) {
@@ -393,10 +393,11 @@ std::vector<Extent> clusters_together(const LaunchState& state, std::uint64_t co
 LaunchResult run_grid(LaunchState state, const LaunchOptions& options) {
   const Program& program = *state.program;
   if (state.parameters.size() != program.parameter_bytes) {
-    throw Error(ErrorKind::device,
-                fmt::format("kernel {} takes {} bytes of parameters, {} were given. Next: this is "
-                            "a mistake of the caller.",
-                            program.name, program.parameter_bytes, state.parameters.size()));
+    throw Error(
+        ErrorKind::device,
+        fmt::format(
+            "kernel {} takes {} bytes of parameters, but {} were given. Next: correct the caller.",
+            program.name, program.parameter_bytes, state.parameters.size()));
   }
   if (const std::string problem = shape_problem(state); !problem.empty()) {
     LaunchResult refused;

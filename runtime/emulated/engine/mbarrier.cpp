@@ -20,7 +20,7 @@ std::string Mbarrier::arrive(std::uint32_t count, bool drop, bool completes) {
     return fmt::format("drops {} arrivals of {}", count, expected_);
   }
   if (!completes && count == pending_ && bytes_ == 0) {
-    return "completes the phase, which .noComplete says it does not";
+    return "completes the phase, although .noComplete forbids this";
   }
   if (drop) expected_ -= count;
   pending_ -= count;
@@ -47,7 +47,7 @@ std::string Mbarrier::expect_bytes(std::uint32_t bytes) {
 std::string Mbarrier::complete_bytes(std::uint32_t bytes) {
   const std::int64_t sum = std::int64_t{bytes_} - bytes;
   if (sum < -std::int64_t{kMost}) {
-    return fmt::format("completes {} bytes that nobody expects; an mbarrier counts to {}", -sum,
+    return fmt::format("completes {} bytes that were not expected; an mbarrier counts to {}", -sum,
                        kMost);
   }
   bytes_ = static_cast<std::int32_t>(sum);

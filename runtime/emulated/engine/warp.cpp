@@ -30,8 +30,9 @@ void Warp::retire(LaneMask lanes) {
 }
 
 void Warp::report_early(const Instr& instr, LaneMask lanes, const char* what) const {
-  report(instr, lanes, Finding::missing_wait,
-         fmt::format("{} before griddepcontrol.wait, while the launch before may still run", what));
+  report(
+      instr, lanes, Finding::missing_wait,
+      fmt::format("{} before griddepcontrol.wait, while the previous launch may still run", what));
 }
 
 bool Warp::gather(const Instr& instr, LaneMask wanted) {
@@ -43,7 +44,8 @@ bool Warp::gather(const Instr& instr, LaneMask wanted) {
 bool Warp::gather_all(const Instr& instr, LaneMask active) {
   if (const LaneMask skipping = together() & ~active; active != together()) {
     fail(instr, skipping, Finding::divergent,
-         fmt::format("lanes {:08x} skip it, but the whole warp has to execute it", skipping));
+         fmt::format("lanes {:08x} skip this instruction, but the whole warp must execute it",
+                     skipping));
   }
   return gather(instr, kAllLanes);
 }

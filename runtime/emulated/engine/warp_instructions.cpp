@@ -47,7 +47,7 @@ bool take_members(Warp& warp, const Instr& instr, std::uint32_t row, LaneMask ac
 void require_members(Warp& warp, const Instr& instr, LaneMask active, LaneMask members) {
   if (const LaneMask missing = members & warp.together() & ~active; missing != 0) {
     warp.fail(instr, missing, Finding::divergent,
-              fmt::format("lanes {:08x} are in its mask but skip it", missing));
+              fmt::format("lanes {:08x} are in the mask but skip the instruction", missing));
   }
 }
 
@@ -110,7 +110,7 @@ void execute_shuffle(Warp& warp, const Instr& instr, LaneMask active) {
 /// The type of values that have the width of a lane, which lanes exchange.
 Type take_word(DecodeContext& context) {
   const Type type = context.take_type();
-  if (type == Type::pred || lane_bytes(type) != 4) context.fail("is known for 32 bits only");
+  if (type == Type::pred || lane_bytes(type) != 4) context.fail("is supported only for 32 bits");
   return type;
 }
 
@@ -217,13 +217,14 @@ void execute_match(Warp& warp, const Instr& instr, LaneMask active) {
 
 void decode_match(DecodeContext& context, Instr& out) {
   const std::string_view mode = context.take_one_of({"any", "all"});
-  if (!context.take("sync") || mode.empty()) context.fail("is known as match.any/all.sync only");
+  if (!context.take("sync") || mode.empty())
+    context.fail("is supported only as match.any/all.sync");
   const Type type = context.take_one_of({"b64"}).empty() ? take_word(context) : Type::b64;
   context.expect_operands(3);
   out.variant = mode == "all" ? 1 : 0;
   const auto& result = context.operand(0);
   if (result.kind == ptx::Operand::Kind::pair) {
-    if (out.variant == 0) context.fail("gives a predicate as match.all only");
+    if (out.variant == 0) context.fail("returns a predicate only as match.all");
     out.d = context.destination(result.elements[0], Type::b32);
     out.b = context.destination(result.elements[1], Type::pred);
   } else {
@@ -275,7 +276,7 @@ void execute_redux(Warp& warp, const Instr& instr, LaneMask active) {
 }
 
 void decode_redux(DecodeContext& context, Instr& out) {
-  if (!context.take("sync")) context.fail("is known as redux.sync only");
+  if (!context.take("sync")) context.fail("is supported only as redux.sync");
   const std::string name(context.take_one_of({"add", "min", "max", "and", "or", "xor"}));
   const Type type = take_word(context);
   const bool is_signed = type == Type::s32;
@@ -313,7 +314,7 @@ void execute_elect(Warp& warp, const Instr& instr, LaneMask active) {
 }
 
 void decode_elect(DecodeContext& context, Instr& out) {
-  if (!context.take("sync")) context.fail("is known as elect.sync only");
+  if (!context.take("sync")) context.fail("is supported only as elect.sync");
   context.expect_operands(2);
   const auto& result = context.operand(0);
   if (result.kind != ptx::Operand::Kind::pair) context.fail("needs a result and a predicate");
@@ -336,7 +337,7 @@ void execute_barrier(Warp& warp, const Instr& instr, LaneMask active) {
       instr.b == kNoRow ? 0 : get<std::uint32_t>(warp.row(instr.b), first);
   if (barrier > 15) {
     warp.fail(instr, active, Finding::invalid_operand,
-              fmt::format("names barrier {}, but there are 16", barrier));
+              fmt::format("names barrier {}, but a block has only barriers 0 to 15", barrier));
   }
   const auto mode = static_cast<BarrierMode>(instr.variant);
   LaneMask vote = 0;
@@ -373,7 +374,7 @@ void decode_barrier_reduction(DecodeContext& context, Instr& out) {
   if (what.empty()) context.fail("has no operation");
   const Type type = what == "popc" ? take_word(context) : context.take_type();
   const std::size_t last = context.operands() - 1;
-  if (last != 2 && last != 3) context.fail("has an odd number of operands");
+  if (last != 2 && last != 3) context.fail("has a wrong number of operands");
   const auto mode = what == "popc"  ? BarrierMode::reduce_count
                     : what == "and" ? BarrierMode::reduce_and
                                     : BarrierMode::reduce_or;
@@ -389,7 +390,7 @@ void decode_barrier_reduction(DecodeContext& context, Instr& out) {
   arrive.immediate = negated ? 1 : 0;
   context.emit_before(arrive, {.work = Work::barrier});
   out.variant = arrive.variant;
-  if (what != "popc" && type != Type::pred) context.fail("gives a predicate");
+  if (what != "popc" && type != Type::pred) context.fail("must return a predicate");
   out.d = context.destination(0, type);
   out.execute = &execute_barrier_result;  // the other half has waited
   if (what != "popc") context.traits().slots = 0.5F;
@@ -480,7 +481,7 @@ void decode_fence(DecodeContext& context, Instr& out) {
     // Tensor maps are read as each instruction begins, which makes an ordinary fence enough.
     const bool tensor_maps = context.take("tensormap::generic");
     if (!tensor_maps && context.take_one_of({"async", "async::generic"}).empty()) {
-      context.fail("is for a proxy that the emulator does not know");
+      context.fail("is for a proxy that the emulator does not support");
     }
     if (!tensor_maps) kind = Fence::async;
     for (;;) {

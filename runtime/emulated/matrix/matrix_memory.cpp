@@ -202,7 +202,7 @@ void decode_wmma_move(DecodeContext& context, Instr& out) {
   context.take("sync");
   context.take("aligned");
   const std::string_view order = context.take_one_of({"row", "col"});
-  if (which.empty() || order.empty()) context.fail("does not say which matrix in which order");
+  if (which.empty() || order.empty()) context.fail("does not name the matrix and its layout");
   detail.row_major = order == "row";
   const MatrixShape shape = take_shape(context);
   const Space stated = take_matrix_space(context);
@@ -215,7 +215,7 @@ void decode_wmma_move(DecodeContext& context, Instr& out) {
                                          : MatrixRole::accumulator;
   detail.matrix.layout = wmma_layout(shape, role, *type);
   if (detail.matrix.layout == nullptr || !is_moved(role, *type)) {
-    context.fail("has no such shape for its type");
+    context.fail("has a shape that its type does not support");
   }
   const std::size_t values = loads ? 0 : 1;
   context.set_rows(out, matrix_rows(context, context.operand(values), detail.matrix, loads));
@@ -262,7 +262,7 @@ void fill_rows_access(Warp& warp, const Instr& instr, AccessKind kind, WarpAcces
     const std::uint64_t address = access.address[lane];
     if ((address & kWindowMask) == kSharedWindow) continue;
     warp.fail(instr, LaneMask{1} << lane, Finding::out_of_bounds,
-              fmt::format("is given {:#x}, which is no shared address", address), address);
+              fmt::format("is given {:#x}, which is not a shared address", address), address);
   }
   resolve(warp, instr, access);
 }
@@ -302,14 +302,14 @@ template <bool loads>
 void decode_matrix_rows(DecodeContext& context, Instr& out) {
   context.take("sync");
   context.take("aligned");
-  if (!context.take("m8n8")) context.fail("is known for .m8n8 only");
+  if (!context.take("m8n8")) context.fail("is supported only for .m8n8");
   const std::string_view number = context.take_one_of({"x1", "x2", "x4"});
-  if (number.empty()) context.fail("does not say how many matrices");
+  if (number.empty()) context.fail("does not give the number of matrices");
   MatrixRowsDetail detail;
   detail.matrices = number[1] - '0';
   detail.layout = ldmatrix_fragment(detail.matrices, context.take("trans"));
   const bool shared = !context.take_one_of({"shared", "shared::cta"}).empty();
-  if (!context.take("b16")) context.fail("is known for .b16 only");
+  if (!context.take("b16")) context.fail("is supported only for .b16");
   const auto& values = context.operand(loads ? 0 : 1);
   const auto rows =
       loads ? context.destinations(values, Type::b32) : context.sources(values, Type::b32);
@@ -319,7 +319,7 @@ void decode_matrix_rows(DecodeContext& context, Instr& out) {
   context.set_rows(out, rows);
   const Space named = decode_address(context, loads ? 1 : 0, out);
   if (named != Space::generic && named != Space::shared) {
-    context.fail("is given a variable that does not lie in shared memory");
+    context.fail("is given a variable outside of shared memory");
   }
   out.bytes = static_cast<std::uint8_t>(shared ? Space::shared : named);
   out.detail = context.keep(detail);
@@ -352,7 +352,7 @@ void decode_movmatrix(DecodeContext& context, Instr& out) {
   context.take("sync");
   context.take("aligned");
   if (!context.take("m8n8") || !context.take("trans") || !context.take("b16")) {
-    context.fail("is known as movmatrix.sync.aligned.m8n8.trans.b16 only");
+    context.fail("is supported only as movmatrix.sync.aligned.m8n8.trans.b16");
   }
   context.expect_operands(2);
   out.d = context.destination(0, Type::b32);
@@ -381,9 +381,9 @@ std::span<const Opcode> matrix_memory_opcodes() {
 bool whole_warp(Warp& warp, const Instr& instr, LaneMask active) {
   if (!warp.gather_all(instr, active)) return false;
   if (warp.live() != kAllLanes) {
-    warp.fail(
-        instr, active, Finding::divergent,
-        fmt::format("needs all 32 lanes of a warp, which has lanes {:08x} only", warp.live()));
+    warp.fail(instr, active, Finding::divergent,
+              fmt::format("needs all 32 lanes of the warp, but the warp has only lanes {:08x}",
+                          warp.live()));
   }
   return true;
 }
@@ -423,7 +423,7 @@ std::vector<std::uint32_t> matrix_rows(DecodeContext& context, const ptx::Operan
   const Type type = register_type_of(matrix.type);
   auto rows = writes ? context.destinations(operand, type) : context.sources(operand, type);
   if (rows.size() != static_cast<std::size_t>(matrix.layout->registers)) {
-    context.fail(fmt::format("has {} registers where the fragment has {}", rows.size(),
+    context.fail(fmt::format("has {} registers, but the fragment has {}", rows.size(),
                              matrix.layout->registers));
   }
   return rows;

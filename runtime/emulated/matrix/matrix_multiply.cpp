@@ -107,7 +107,7 @@ void take_types(DecodeContext& context, Family family, MultiplyDetail& detail) {
   if (types.size() == 2 && family == Family::wmma) {
     types.insert(types.begin() + 1, {MatrixType::f16, MatrixType::f16});
   } else if (types.size() != 4 || (family == Family::wmma && types[1] == MatrixType::f16)) {
-    context.fail("has too few types, or too many");
+    context.fail("has a wrong number of types");
   }
   detail.d.type = types[0];
   detail.a.type = types[1];
@@ -161,19 +161,19 @@ void check_types(DecodeContext& context, Family family, const MultiplyDetail& de
   for (const MatrixOperand* operand : {&detail.a, &detail.b, &detail.c, &detail.d}) {
     known = known && operand->layout != nullptr;
   }
-  if (!known) context.fail("has no such shape for its types");
+  if (!known) context.fail("has a shape that its types do not support");
   const MatrixType type = detail.a.type;
   if (detail.saturates && (is_float(type) || type == MatrixType::f64 || type == MatrixType::b1)) {
-    context.fail("has .satfinite, which integers alone have");
+    context.fail("has .satfinite, which only integer types support");
   }
-  if (detail.rounds && type != MatrixType::f64) context.fail("has .rn, which f64 alone has");
+  if (detail.rounds && type != MatrixType::f64) context.fail("has .rn, which only .f64 supports");
   if (detail.counts != (type == MatrixType::b1)) {
-    context.fail("has .xor.popc or .and.popc for bits alone, and always for them");
+    context.fail("must have .xor.popc or .and.popc for type .b1, and for no other type");
   }
 }
 
 void take_common(DecodeContext& context, MultiplyDetail& detail) {
-  if (!context.take("sync")) context.fail("is known with .sync only");
+  if (!context.take("sync")) context.fail("is supported only with .sync");
   context.take("aligned");
   detail.shape = take_shape(context);
   detail.saturates = context.take("satfinite");
@@ -194,7 +194,7 @@ void decode_mma(DecodeContext& context, Instr& out) {
   };
   Family family = Family::mma;
   if (detail.shape == MatrixShape{8, 8, 4} && detail.a.type == MatrixType::f16) {
-    if (a_layout.empty() || b_layout.empty()) context.fail("does not say which order A and B have");
+    if (a_layout.empty() || b_layout.empty()) context.fail("does not give the layouts of A and B");
     family = Family::mma_quad_pair;
     detail.products = 4;
     detail.a.layout = mma_quad_pair_fragment(MatrixRole::a, a_layout == "row", 16);
@@ -202,7 +202,7 @@ void decode_mma(DecodeContext& context, Instr& out) {
     detail.c.layout = mma_quad_pair_fragment(MatrixRole::accumulator, true, bits_of(detail.c.type));
     detail.d.layout = mma_quad_pair_fragment(MatrixRole::accumulator, true, bits_of(detail.d.type));
   } else {
-    if (a_layout != "row" || b_layout != "col") context.fail("is known as .row.col only");
+    if (a_layout != "row" || b_layout != "col") context.fail("is supported only as .row.col");
     detail.a.layout = layout(MatrixRole::a, detail.a.type);
     detail.b.layout = layout(MatrixRole::b, detail.b.type);
     detail.c.layout = layout(MatrixRole::accumulator, detail.c.type);

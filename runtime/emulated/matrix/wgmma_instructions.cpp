@@ -42,7 +42,7 @@ void execute_multiply(Warp& warp, const Instr& instr, LaneMask active) {
   const std::size_t last = static_cast<std::size_t>(warp.index() / 4) * 4 + 3;
   if (last >= warp.block().warps().size()) {
     warp.fail(instr, active, Finding::invalid_operand,
-              "needs four whole warps, the first of which is a multiple of four");
+              "needs four whole warps, and the index of the first must be a multiple of four");
   }
   warp.wgmma().note(instr);
   warp.wgmma().start(instr);
@@ -59,7 +59,7 @@ bool is_fp8(MatrixType type) {
 }
 void expect_aligned(DecodeContext& context) {
   if (!context.take("sync") || !context.take("aligned")) {
-    context.fail("is known with .sync.aligned only");
+    context.fail("is supported only with .sync.aligned");
   }
 }
 
@@ -103,7 +103,8 @@ void decode_immediates(DecodeContext& context, WgmmaDetail& detail) {
   const auto one_of = [&](std::size_t i, std::int64_t low) {
     const std::int64_t value = context.immediate(i);
     if (value != 1 && value != low) {
-      context.fail(fmt::format("has {} as operand {}, which may be {} or 1", value, i + 1, low));
+      context.fail(
+          fmt::format("has {} as operand {}; allowed values are {} and 1", value, i + 1, low));
     }
     return value;
   };
@@ -122,11 +123,12 @@ void decode_multiply(DecodeContext& context, Instr& out) {
   detail.a_type = take_element(context);
   detail.b_type = take_element(context);
   detail.saturates = context.take("satfinite");
-  if (!is_known(shape, detail)) context.fail("has no such shape for its types");
+  if (!is_known(shape, detail)) context.fail("has a shape that its types do not support");
   state_product(context, shape, detail.a_type);
   detail.bits = detail.a_type == MatrixType::b1;
   if (detail.bits) {
-    if (!context.take("and") || !context.take("popc")) context.fail("is known as .and.popc only");
+    if (!context.take("and") || !context.take("popc"))
+      context.fail("is supported only as .and.popc");
     detail.a_type = detail.b_type = MatrixType::u8;
   }
   detail.n = shape.n;

@@ -102,7 +102,7 @@ void WgmmaQueue::start(const Instr& instr) {
     if (unfinished() &&
         std::any_of(rows, end, [&](auto row) { return is_unfinished(row, kAllLanes); })) {
       warp_.report(instr, kAllLanes, Finding::missing_wait,
-                   "multiplies an accumulator of a wgmma before waiting for it");
+                   "multiplies an accumulator of a wgmma before waiting for that wgmma");
     }
     const std::size_t count = std::size_t{kWgmmaRows} * static_cast<std::size_t>(detail.k);
     if (is_float(detail.a_type)) {
@@ -123,7 +123,7 @@ void WgmmaQueue::start(const Instr& instr) {
 void WgmmaQueue::check_fence(const Instr& instr, const WgmmaDetail& detail) {
   if (!fenced_) {
     warp_.report(instr, warp_.live(), Finding::missing_fence,
-                 "comes before any wgmma.fence, which orders its registers");
+                 "runs before any wgmma.fence has ordered its registers");
     fenced_ = true;
   }
   // Chains whose registers this one takes over are looked at once.
@@ -181,7 +181,7 @@ std::shared_ptr<WgmmaQueue::Chain> WgmmaQueue::chain_of(const Instr& instr,
   for (std::uint32_t r = 0; unfinished() && r < registers; ++r) {
     if (!holds_mark(instr.rows[r], kAllLanes)) continue;
     warp_.report(instr, kAllLanes, Finding::missing_wait,
-                 "takes accumulators of an unfinished wgmma of another shape or order");
+                 "takes the accumulators of a pending wgmma with another shape or register order");
     break;
   }
   auto chain = std::make_shared<Chain>();
@@ -406,7 +406,7 @@ void WgmmaQueue::check_use(const Instr& instr, LaneMask active) const {
   const auto check = [&](std::uint32_t row) {
     if (row == kNoRow || !is_unfinished(row, active)) return false;
     warp_.report(instr, active, Finding::missing_wait,
-                 "uses an accumulator of a wgmma before waiting for it");
+                 "uses an accumulator of a wgmma before waiting for that wgmma");
     return true;
   };
   for (const std::uint32_t row : {instr.a, instr.b, instr.c, instr.e}) {

@@ -39,7 +39,7 @@ void for_each_chunk(const WgmmaTile& tile, const MatrixDescriptor& descriptor, c
 MatrixDescriptor descriptor_of(Warp& warp, const Instr& instr, const WgmmaTile& tile) {
   if ((tile.descriptor & kDescriptorReserved) != 0) {
     warp.fail(instr, warp.live(), Finding::invalid_operand,
-              fmt::format("is given {:#018x}, which is no matrix descriptor", tile.descriptor));
+              fmt::format("is given {:#018x}, which is not a matrix descriptor", tile.descriptor));
   }
   return decode_descriptor(tile.descriptor);
 }

@@ -288,12 +288,12 @@ void decode_access(DecodeContext& context, Instr& out, std::size_t address, std:
   if (type == Type::pred || detail.element.memory_bytes == 0 ||
       detail.element.memory_bytes > register_bytes ||
       (register_bytes > 8 && detail.element.memory_bytes != register_bytes)) {
-    context.fail("does not move elements of such a type to or from such a register");
+    context.fail("cannot move elements of this type to or from a register of this type");
   }
   const auto rows = load ? context.destinations(values, reg) : context.sources(values, reg);
   const std::size_t wanted = vector.empty() ? 1 : static_cast<std::size_t>(vector[1] - '0');
   if (rows.size() != wanted) {
-    context.fail(fmt::format("has {} registers for {} elements", rows.size(), wanted));
+    context.fail(fmt::format("has {} registers, but {} elements", rows.size(), wanted));
   }
   if (detail.element.memory_bytes * wanted > 16) context.fail("moves more than 16 bytes at once");
   context.set_rows(out, rows);
@@ -402,7 +402,7 @@ void decode_vector_atomic(DecodeContext& context, Instr& out, AtomicDetail& deta
   detail.bytes = lane_bytes(type);
   const std::size_t bytes = detail.elements * static_cast<std::size_t>(detail.bytes);
   if (detail.apply_global == nullptr || bytes > 16) {
-    context.fail("is no atomic operation on a vector that the emulator knows");
+    context.fail("is a vector atomic operation that the emulator does not support");
   }
   const std::size_t first = detail.fetches ? 1 : 0;
   std::vector<std::uint32_t> rows;
@@ -444,7 +444,8 @@ void decode_atomic(DecodeContext& context, Instr& out, bool fetches) {
   const Type type = context.take_type();
   detail.apply = find_atomic(operation, type);
   detail.apply_global = find_global_atomic(operation, type);
-  if (detail.apply == nullptr) context.fail("is no atomic operation that the emulator knows");
+  if (detail.apply == nullptr)
+    context.fail("is an atomic operation that the emulator does not support");
   detail.bytes = lane_bytes(type);
   detail.only_writes = operation == "exch";
   const std::size_t first = fetches ? 1 : 0;
@@ -466,7 +467,8 @@ void decode_atom(DecodeContext& context, Instr& out) {
 
 void decode_red(DecodeContext& context, Instr& out) {
   for (const std::string_view part : context.left()) {
-    if (part == "exch" || part == "cas") context.fail("gives no old value, which that is for");
+    if (part == "exch" || part == "cas")
+      context.fail("has no result register, which exch and cas need");
   }
   decode_atomic(context, out, false);
 }
@@ -492,7 +494,7 @@ void execute_policy(Warp& warp, const Instr& instr, LaneMask active) {
 /// these.
 void decode_policy(DecodeContext& context, Instr& out) {
   const std::string_view kind = context.take_one_of({"fractional", "range", "cvt"});
-  if (kind.empty()) context.fail("makes no policy that the emulator knows");
+  if (kind.empty()) context.fail("creates a policy that the emulator does not support");
   if (kind == "range") context.take("global");
   context.take("L2");
   // The primary priority, and what the rest of the accesses gets.

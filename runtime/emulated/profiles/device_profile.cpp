@@ -66,15 +66,16 @@ std::string read_file(const std::string& path) {
   file.read(text.data(), static_cast<std::streamsize>(text.size()));
   text.resize(static_cast<std::size_t>(file.gcount()));
   if (text.size() > kMostBytes) {
-    throw Error(ErrorKind::usage,
-                fmt::format("{} is no device profile: it has more than {} MiB. Next: make one on a "
-                            "machine with a GPU: kiln doctor --save-profile mine.toml",
-                            path, kMostBytes >> 20));
+    throw Error(
+        ErrorKind::usage,
+        fmt::format("{} is not a device profile: the file has more than {} MiB. Next: make a "
+                    "profile on a machine with a GPU: kiln doctor --save-profile mine.toml",
+                    path, kMostBytes >> 20));
   }
   if (!file.is_open() || file.bad() || text.empty()) {
     throw Error(ErrorKind::usage,
-                fmt::format("cannot read the device profile {}. Next: check the path, or make one "
-                            "on a machine with a GPU: kiln doctor --save-profile {}",
+                fmt::format("cannot read the device profile {}. Next: check the path, or make a "
+                            "profile on a machine with a GPU: kiln doctor --save-profile {}",
                             path, path));
   }
   return text;

@@ -39,7 +39,7 @@ class ProfileReader {
   void value(std::string_view key, std::string& text, std::string_view) {
     const toml::node& node = at(key);
     const auto* const string = node.as_string();
-    if (string == nullptr) fail(node, key, "must be a text in quotes");
+    if (string == nullptr) fail(node, key, "must be a string in quotes");
     text = string->get();
   }
 
@@ -71,7 +71,7 @@ class ProfileReader {
     for (const auto& [key, node] : root_) {
       if (node.is_table() && !sections_.contains(key.str())) {
         section_.clear();
-        fail(key, key.str(), "is no section of a device profile");
+        fail(key, key.str(), "is not a section of a device profile");
       }
     }
   }
@@ -105,7 +105,7 @@ class ProfileReader {
     for (const auto& [key, node] : *table_) {
       const bool section_of_root = table_ == &root_ && node.is_table();
       if (!section_of_root && !known_.contains(key.str())) {
-        fail(key, key.str(), "is no key of a device profile");
+        fail(key, key.str(), "is not a key of a device profile");
       }
     }
   }
@@ -135,8 +135,8 @@ toml::table parsed(std::string_view text, const std::string& source) {
   } catch (const toml::parse_error& error) {
     const toml::source_position at = error.source().begin;
     throw Error(ErrorKind::usage,
-                fmt::format("{}:{}:{}: {}. Next: mend the file; a device profile is TOML.", source,
-                            at.line, at.column, error.description()));
+                fmt::format("{}:{}:{}: {}. Next: correct the file; a device profile is TOML.",
+                            source, at.line, at.column, error.description()));
   }
 }
 

@@ -117,9 +117,10 @@ void FunctionReader::read_directives() {
     } else if (name == "pragma") {
       skip_pragma(lexer_);
     } else if (name == "blocksareclusters") {
-      fail_at(token, "a grid that counts clusters is not known");
+      fail_at(token, "a grid that counts clusters is not supported");
     } else if (name != "noreturn" && name != "explicitcluster") {
-      fail_at(token, fmt::format("'{}' is not known before the body of a function", token.text));
+      fail_at(token,
+              fmt::format("'{}' is not supported before the body of a function", token.text));
     }
   }
 }
@@ -133,7 +134,7 @@ void FunctionReader::read_body() {
   std::vector<Token> scopes{open};
   while (!scopes.empty()) {
     const Token token = lexer_.peek();
-    if (lexer_.at_end()) fail_at(scopes.back(), "no '}' closes what begins here");
+    if (lexer_.at_end()) fail_at(scopes.back(), "this '{' is never closed");
     if (lexer_.accept("}")) {
       scopes.pop_back();
       names_.close_scope();
@@ -180,7 +181,7 @@ void FunctionReader::read_labelled(const Token& label) {
     for (const Token& name : read_names()) {
       const auto symbol = state_.symbols.find(name.text);
       if (symbol == state_.symbols.end() || !symbol->second.is_function) {
-        fail_at(name, fmt::format("'{}' is no function", name.text));
+        fail_at(name, fmt::format("'{}' is not a function", name.text));
       }
     }
     names_.declare_prototype(label);
@@ -217,13 +218,13 @@ void FunctionReader::read_directive() {
   } else if (name == "file") {
     state_.lines.read_file(lexer_);
   } else {
-    fail_at(token, fmt::format("'{}' is not known in the body of a function", token.text));
+    fail_at(token, fmt::format("'{}' is not supported in the body of a function", token.text));
   }
 }
 
 void FunctionReader::read_registers() {
   const VariableType type = state_.variables.read_type();
-  if (type.lanes > 4) lexer_.fail_expected("registers of at most four lanes");
+  if (type.lanes > 4) lexer_.fail_expected("a register vector of at most four elements");
   do {
     const Token name = lexer_.expect(Token::Kind::word, "the name of a register");
     if (lexer_.accept("<")) {

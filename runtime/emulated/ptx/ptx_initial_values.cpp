@@ -98,7 +98,7 @@ void VariableReader::reserve(std::int64_t element) {
   if (end <= have) return;
   padding_bytes_ += end - have - shape_.element_bytes;
   if (padding_bytes_ > kMaxPaddingBytes) {
-    fail_at(lexer_.peek(), "the initial values of this text leave out more than 64 MiB");
+    fail_at(lexer_.peek(), "the initial values of this text leave more than 64 MiB to zero");
   }
   variable_->initial.resize(static_cast<std::size_t>(end));
 }

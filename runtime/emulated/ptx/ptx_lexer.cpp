@@ -96,7 +96,7 @@ int Lexer::expect_count(std::string_view what) {
 void Lexer::skip_to_closing(std::string_view open, std::string_view close) {
   const Token first = token_;
   for (int depth = 1; depth > 0;) {
-    if (at_end()) fail_at(first, fmt::format("no '{}' closes what begins here", close));
+    if (at_end()) fail_at(first, fmt::format("no '{}' closes the bracket that opens here", close));
     const Token token = take();
     if (token.is(open)) ++depth;
     if (token.is(close)) --depth;
@@ -178,7 +178,7 @@ void Lexer::advance() {
   }
   constexpr std::string_view kMarks = ";,:(){}[]<>@!+-*/%~&|^?=";
   if (kMarks.find(c) == kMarks.npos) {
-    fail_at(token_, fmt::format("a byte 0x{:02x} that means nothing in PTX",
+    fail_at(token_, fmt::format("the byte 0x{:02x} has no meaning in PTX",
                                 static_cast<unsigned>(static_cast<unsigned char>(c))));
   }
   finish(Token::Kind::mark, 1);
@@ -211,7 +211,7 @@ void Lexer::read_decimal() {
   double value = 0;
   const auto [end, error] = std::from_chars(begin, begin + length, value);
   if (error != std::errc{} || end != begin + length) {
-    fail_at(token_, "this is no number that a double can hold");
+    fail_at(token_, "a double cannot hold this number");
   }
   finish(Token::Kind::real, length);
   token_.bits = std::bit_cast<std::uint64_t>(value);

@@ -41,7 +41,7 @@ void Names::resolve(const Use& use, const Target& target) {
   // A table lists places to go, not other tables.
   if (use.of_table) {
     if (target.kind != Kind::instruction) {
-      fail_at(use.name, fmt::format("'{}' is no label of an instruction", use.name.text));
+      fail_at(use.name, fmt::format("'{}' is not a label of an instruction", use.name.text));
     }
     function_.branch_tables[use.owner].targets[use.position] = target.index;
     return;
@@ -52,7 +52,7 @@ void Names::resolve(const Use& use, const Target& target) {
                       : first == "call" ? Kind::prototype
                                         : Kind::instruction;
   if (target.kind != wanted) {
-    fail_at(use.name, fmt::format("'{}' is not what {} takes", use.name.text, in.opcode()));
+    fail_at(use.name, fmt::format("'{}' is not a valid target of {}", use.name.text, in.opcode()));
   }
   Operand& operand = in.operands[use.position];
   operand.index = target.index;

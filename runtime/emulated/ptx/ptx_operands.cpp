@@ -59,7 +59,7 @@ int OperandReader::read_guard() {
   const Token token = lexer_.expect(Token::Kind::word, "a predicate");
   const auto name = names_.find(token.text);
   if (!name || name->kind != Name::Kind::registers) {
-    fail_at(token, fmt::format("'{}' is no register", token.text));
+    fail_at(token, fmt::format("'{}' is not a register", token.text));
   }
   const Operand operand = read_register(token, *name);
   if (operand.kind != Operand::Kind::reg) fail_at(token, "a guard is one register");
@@ -155,7 +155,7 @@ Operand OperandReader::read_special(const Token& token) {
   const SpecialRegister* const special = find_special(name);
   if (special == nullptr) {
     fail_at(token,
-            fmt::format("'{}' is neither a declared register nor a special one", token.text));
+            fmt::format("'{}' is neither a declared register nor a special register", token.text));
   }
   Operand operand = of_kind(Operand::Kind::special);
   operand.name = token.text;
@@ -208,7 +208,7 @@ Operand OperandReader::read_address_base() {
   Operand base = read_word(kNested);
   if (base.kind != Operand::Kind::reg && base.kind != Operand::Kind::variable) {
     fail_at(token,
-            fmt::format("'{}' is no register or variable that holds an address", token.text));
+            fmt::format("'{}' is not a register or variable that holds an address", token.text));
   }
   return base;
 }

@@ -111,7 +111,7 @@ void ModuleReader::read_declaration(const Token& token) {
   } else if (name == "local") {
     read_variables(Space::local, external);
   } else {
-    fail_at(kind, fmt::format("'{}' is not known in a module", kind.text));
+    fail_at(kind, fmt::format("'{}' is not supported in a module", kind.text));
   }
 }
 

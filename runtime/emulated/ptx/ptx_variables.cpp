@@ -49,7 +49,8 @@ VariableType VariableReader::read_type() {
     } else if (const Type type = type_of(name); type != Type::none && read.type == Type::none) {
       read.type = type;
     } else {
-      fail_at(token, fmt::format("'{}' is not known in the declaration of a variable", token.text));
+      fail_at(token,
+              fmt::format("'{}' is not supported in the declaration of a variable", token.text));
     }
   }
   if (read.type == Type::none) lexer_.fail_expected("a type");

@@ -157,7 +157,7 @@ TEST_F(Cubins, AFileOfTheUsersThatWasNamedByMistakeStaysUntouched) {
     EXPECT_EQ(names_in(folder.path()), std::vector<std::string>{"cubins.db"});
     ASSERT_EQ(warnings.size(), 2U);
     EXPECT_NE(warnings[0].find(path), std::string::npos) << warnings[0];
-    EXPECT_NE(warnings[0].find("Next: move it away"), std::string::npos) << warnings[0];
+    EXPECT_NE(warnings[0].find("Next: move the file away"), std::string::npos) << warnings[0];
     warnings.clear();
   }
 }

@@ -89,9 +89,10 @@ TEST_F(Judges, ALookUpSaysThatABetterKernelWasJudgedByAnother) {
   add(500, 64, kOld);
   const LookupAnswer answer = answer_by(kNew);
   EXPECT_EQ(answer.match, Match::none);
-  EXPECT_THAT(answer.unavailable,
-              HasSubstr("gemm_wmma, is not available: its operation's reference, rules, data or "
-                        "sizes to verify have changed since it was verified; `kiln tune --stale`"));
+  EXPECT_THAT(
+      answer.unavailable,
+      HasSubstr("gemm_wmma, is not available: the reference, rules, data or verified sizes of its "
+                "operation have changed since the kernel was verified; `kiln tune --stale`"));
   EXPECT_EQ(answer.warnings.size(), 1U);
   EXPECT_EQ(answer_by(kOld).match, Match::exact);
   // Where both have changed, the template is what people know of.

@@ -317,15 +317,15 @@ TEST_F(LookUp, ABetterKernelWithoutItsTemplateIsNamed) {
   EXPECT_EQ(answer.trial->timing->median_ns, 1000);
   EXPECT_EQ(answer.reason,
             "tuned for this problem on this device class, driver and toolkit; the best known "
-            "kernel, gemm_dot, is not available: there is no template of that name; pass its "
-            "directory with --template-path or KILN_TEMPLATE_PATH");
+            "kernel, gemm_dot, is not available: there is no template of that name; pass the "
+            "template's directory with --template-path or KILN_TEMPLATE_PATH");
   ASSERT_EQ(answer.warnings.size(), 1U);
   EXPECT_EQ(answer.warnings[0].cause, "template gemm_dot");
 
   request.current_digest = [](std::string_view) { return std::string("d2"); };
   answer = ask();
   EXPECT_EQ(answer.match, Match::none);
-  EXPECT_NE(answer.unavailable.find("has changed since it was tuned; `kiln tune --stale`"),
+  EXPECT_NE(answer.unavailable.find("has changed since the kernel was tuned; `kiln tune --stale`"),
             std::string::npos)
       << answer.unavailable;
   EXPECT_EQ(answer.warnings.size(), 1U);

@@ -55,8 +55,7 @@ TEST_F(ConstantArrays, ThatAreMissingOrTooSmallAreNamed) {
               HasSubstr("the compiled code has no array weight;"));
   EXPECT_TRUE(arrays.empty());
   EXPECT_THAT(find({{"weights", 0, 16, "t.cu:9"}}).message,
-              StartsWith("t.cu:9: the array weights has 12 bytes, and what it is to hold has 16; "
-                         "declare it as large"));
+              StartsWith("t.cu:9: the array weights has 12 bytes, but its operand has 16"));
 }
 
 TEST_F(ConstantArrays, AFailedCopyIsAStatus) {

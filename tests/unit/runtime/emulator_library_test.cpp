@@ -50,13 +50,15 @@ TEST(EmulatorLibrary, ThatIsMissingIsNamedWithTheNextStep) {
 }
 
 TEST(EmulatorLibrary, OfAnotherVersionIsNotAsked) {
-  EXPECT_THAT(error_with({KILN_OLD_EMULATOR}),
-              HasSubstr("old_emulator.so: is of Kiln 0.0.1, the library that opens it of " +
-                        std::string(KILN_VERSION_STRING)));
+  EXPECT_THAT(
+      error_with({KILN_OLD_EMULATOR}),
+      HasSubstr(
+          "old_emulator.so: is of Kiln 0.0.1, but the library that opens the emulator is of Kiln " +
+          std::string(KILN_VERSION_STRING)));
 }
 
 TEST(EmulatorLibrary, MustBeOne) {
-  EXPECT_THAT(error_with({KILN_IMPORTING_LIBRARY}), HasSubstr("is no emulator of Kiln"));
+  EXPECT_THAT(error_with({KILN_IMPORTING_LIBRARY}), HasSubstr("is not a Kiln emulator"));
 }
 
 TEST(EmulatorLibrary, MakesDevicesAndItsErrorsAreOurs) {

@@ -38,7 +38,7 @@ TEST_F(LibraryRelated, AnotherKindIsARelatedProblemAndItsCodeIsLoadedOnce) {
   const Library library = open();
   const Kernel kernel = library.get(Gemm::of(DType::bf16, 256, 512, 128));
   EXPECT_EQ(kernel.match(), Match::related_problem);
-  EXPECT_THAT(std::string(kernel.match_reason()), HasSubstr("with other types"));
+  EXPECT_THAT(std::string(kernel.match_reason()), HasSubstr("with different types"));
   // With other parts of k, which are no part of the code.
   const Kernel deep = library.get(Gemm::of(DType::bf16, 256, 512, 4096));
   EXPECT_EQ(deep.template_name(), kernel.template_name());
@@ -55,7 +55,7 @@ TEST_F(LibraryRelated, AnUntunedEpilogueGetsTheKernelOfItsProduct) {
   const Kernel kernel = library.get(finished);
   EXPECT_EQ(kernel.match(), Match::nearest_problem);
   EXPECT_EQ(kernel.config(), small_tiles_.canonical());
-  EXPECT_THAT(std::string(kernel.match_reason()), HasSubstr("with other epilogue"));
+  EXPECT_THAT(std::string(kernel.match_reason()), HasSubstr("with different epilogue"));
   EXPECT_EQ(library.get(gemm_).match(), Match::exact);
 }
 

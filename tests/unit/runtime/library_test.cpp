@@ -54,7 +54,7 @@ TEST_F(LibraryTest, UntunedProblemGetsWhatTheModelExpectsToBeFast) {
   EXPECT_EQ(kernel.template_name(), "gemm_wgmma");
   EXPECT_THAT(std::string(kernel.match_reason()),
               AllOf(HasSubstr("usual configuration of gemm_wgmma"), HasSubstr("predicted to take"),
-                    HasSubstr("nothing related was tuned")));
+                    HasSubstr("no related problem was tuned")));
   EXPECT_THAT(warnings_, IsEmpty());
 }
 
@@ -467,7 +467,7 @@ TEST_F(LibraryTest, TunerIsAskedOncePerProblemAndItsFailureIsAWarning) {
   const Library library = open();
   EXPECT_EQ(library.get(gemm_).match(), Match::default_config);
   EXPECT_THAT(warnings_,
-              ElementsAre(::testing::AllOf(HasSubstr("tuning it now with " + tuner_program_),
+              ElementsAre(::testing::AllOf(HasSubstr("problem now with " + tuner_program_),
                                            HasSubstr("25 s")),
                           ::testing::AllOf(HasSubstr("exit code 3"), HasSubstr("sorry"))));
   EXPECT_EQ(library.get(gemm_).match(), Match::default_config);
@@ -500,7 +500,7 @@ TEST_F(LibraryTest, WhatTheTunerStoredIsUsed) {
   database_ = wanted;
   const Library library = open();
   EXPECT_EQ(library.get(gemm_).match(), Match::exact);
-  EXPECT_THAT(warnings_, ElementsAre(HasSubstr("tuning it now")));
+  EXPECT_THAT(warnings_, ElementsAre(HasSubstr("tuning the problem now")));
 }
 
 TEST_F(LibraryTest, OtherProblemsGoOnWhileOneIsTunedAndTheSameOneWaits) {
@@ -550,7 +550,7 @@ TEST_F(LibraryTest, TunersOfOneProcessRunOneAfterTheOther) {
     }
   }
   EXPECT_THAT(warnings_, ::testing::SizeIs(3));
-  EXPECT_THAT(warnings_, ::testing::Each(HasSubstr("tuning it now")));
+  EXPECT_THAT(warnings_, ::testing::Each(HasSubstr("tuning the problem now")));
 }
 
 TEST_F(LibraryTest, DescribesItsDevice) {

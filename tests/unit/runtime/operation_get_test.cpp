@@ -63,7 +63,7 @@ TEST_F(OperationGet, AResultOfAnotherJudgeIsNoAnswerAndIsNamed) {
     EXPECT_EQ(kernel.match(), Match::default_config);
     EXPECT_EQ(kernel.config(), "block_size=128");
     EXPECT_THAT(std::string(kernel.match_reason()),
-                HasSubstr("have changed since it was verified"));
+                HasSubstr("have changed since the kernel was verified"));
   }
   EXPECT_EQ(warnings_.size(), 2U) << "one for each library";
 }
@@ -92,7 +92,7 @@ TEST_F(OperationGet, WhatIsTunedIsExactAndItsNeighboursFollow) {
   const OperationKernel related = library.get(row_sums(256, 512, 1));
   EXPECT_EQ(related.match(), Match::related_problem);
   EXPECT_EQ(related.config(), "block_size=64");
-  EXPECT_THAT(std::string(related.match_reason()), HasSubstr("with other biased"));
+  EXPECT_THAT(std::string(related.match_reason()), HasSubstr("with different biased"));
   EXPECT_EQ(library.get(row_sums(256, 0)).match(), Match::default_config) << "no size is near to 0";
   EXPECT_THAT(warnings_, IsEmpty());
 }
@@ -122,7 +122,7 @@ TEST_F(OperationGet, AMissStartsTheTunerWithTheProblem) {
   std::getline(std::ifstream(said) >> std::ws, line);
   EXPECT_THAT(line, ::testing::StartsWith("tune row_sums --rows 20 --cols 30 --x f32 "));
   EXPECT_THAT(line, ::testing::EndsWith("--quiet --no-wait"));
-  EXPECT_THAT(warnings_, ElementsAre(HasSubstr("tuning it now")));
+  EXPECT_THAT(warnings_, ElementsAre(HasSubstr("tuning the problem now")));
 }
 
 TEST_F(OperationGet, DefaultOnlyIgnoresTheDatabase) {
@@ -157,7 +157,7 @@ TEST_F(OperationGet, ADefaultThatDoesNotRunGivesWayToAConfigurationNearIt) {
   EXPECT_EQ(kernel.match(), Match::default_config);
   EXPECT_EQ(kernel.config(), "block_size=64");
   EXPECT_EQ(kernel.match_reason(),
-            "a configuration of row_sums_twice near its default, which does not run");
+            "a configuration of row_sums_twice near the default configuration, which does not run");
   EXPECT_THAT(warnings_, ElementsAre(HasSubstr("block_size=128] cannot be used")));
 }
 
@@ -172,7 +172,7 @@ TEST_F(OperationGet, WhatFailsInEveryConfigurationIsGivenUpSoon) {
   const std::string text =
       error_of(ErrorKind::not_found, [&] { static_cast<void>(library.get(row_sums(20, 30))); });
   EXPECT_THAT(text, HasSubstr("row_sums_twice: no configuration that was tried works (the last: "));
-  EXPECT_THAT(text, HasSubstr("tuning tries more: kiln tune row_sums --rows 20"));
+  EXPECT_THAT(text, HasSubstr("tuning tries more configurations: kiln tune row_sums --rows 20"));
   EXPECT_EQ(library.counters().compiles, 2U);
 }
 
@@ -214,7 +214,7 @@ TEST_F(OperationGet, ALibraryWithoutTemplatesOfTheOperationSaysSo) {
   const Library library = open_with_kernels();
   const std::string text =
       error_of(ErrorKind::usage, [&] { static_cast<void>(library.get(row_sums(2, 3))); });
-  EXPECT_THAT(text, HasSubstr("no file declares the operation \"row_sums\"; it is sought in the "
+  EXPECT_THAT(text, HasSubstr("no file declares the operation \"row_sums\"; Kiln searched the "
                               "template path, which is empty: name the folder"))
       << "what another library of the process knows";
 }

@@ -97,8 +97,9 @@ TEST_F(OperationLaunch, WhatTakesNoPartIsNullForKernels) {
 TEST_F(OperationLaunch, RefusesOperandsThatKernelsCouldNotUse) {
   const Library library = open_with_kernels();
   const OperationKernel kernel = library.get(row_sums(2, 3, 1));
-  EXPECT_THAT(refusal(kernel, {}), HasSubstr("launch of row_sums: 0 operands are given, and it has "
-                                             "3: x, bias, y"));
+  EXPECT_THAT(
+      refusal(kernel, {}),
+      HasSubstr("launch of row_sums: 0 operands are given, but the operation has 3: x, bias, y"));
   EXPECT_THAT(refusal(kernel, {.operands = {&x_, &bias_, &y_, &y_}}), HasSubstr("4 operands"));
   EXPECT_THAT(refusal(kernel, {.operands = {&x_, nullptr, &y_}}),
               HasSubstr("bias, operand 1, is null"));
@@ -164,9 +165,9 @@ TEST_F(OperationLaunch, OperandsAreAsLargeAndAsAlignedAsDeclared) {
               HasSubstr("begin only 2 apart"));
   EXPECT_EQ(refusal(tight, {.operands = {x_.data.data() + 1, &y_}}), "no error");
   EXPECT_THAT(refusal(tight, {.operands = {reinterpret_cast<std::byte*>(&x_) + 2, &y_}}),
-              HasSubstr("is not a multiple of 4 bytes, which kernels are promised of it"));
+              HasSubstr("is not a multiple of 4 bytes, the alignment of this operand"));
   EXPECT_THAT(refusal(tight, {.operands = {&x_, y_.data.data() + 1}}),
-              HasSubstr("is not a multiple of 16 bytes, which kernels are promised of every"));
+              HasSubstr("is not a multiple of 16 bytes, the alignment of every"));
 }
 
 TEST_F(OperationLaunch, RefusesScalarsThatTheirTypesDoNotHave) {
@@ -181,7 +182,7 @@ TEST_F(OperationLaunch, RefusesScalarsThatTheirTypesDoNotHave) {
               HasSubstr("steps: 2147483648 is outside of -2147483648 to 2147483647, what s32"));
   EXPECT_THAT(with({1.0, std::numeric_limits<double>::quiet_NaN()}),
               HasSubstr("steps: nan is not"));
-  EXPECT_THAT(with({1.0, 2.0, 3.0}), HasSubstr("3 scalars are given, and it has 2"));
+  EXPECT_THAT(with({1.0, 2.0, 3.0}), HasSubstr("3 scalars are given, but the operation has 2"));
   EXPECT_EQ(with({std::numeric_limits<double>::infinity(), -2147483648.0}), "no error");
 }
 

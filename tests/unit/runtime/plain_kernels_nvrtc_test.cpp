@@ -214,7 +214,7 @@ TEST(HeaderNames, EveryHeaderOfLibcuxxThatIsAdvisedExists) {
         "omp.h", "cublas_v2.h", "sys/time.h"}) {
     EXPECT_THAT(advice_on_missing_header(name), HasSubstr("#if !defined(KILN_RENDERED)")) << name;
   }
-  EXPECT_THAT(advice_on_missing_header("mine.h"), HasSubstr("put it beside the template"));
+  EXPECT_THAT(advice_on_missing_header("mine.h"), HasSubstr("put the header beside the template"));
 }
 
 }  // namespace

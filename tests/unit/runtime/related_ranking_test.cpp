@@ -101,9 +101,8 @@ TEST_F(RelatedRankingTest, UnalignedRowsAreRepacked) {
   EXPECT_TRUE(is_valid(*choice, problem, device_of("h200").limits));
   EXPECT_EQ(choice->config.at("repack"), 2) << "only B has to be";
   EXPECT_EQ(choice->config.at("store"), 0);
-  EXPECT_THAT(choice->reason,
-              HasSubstr("tuned for m=2048 n=2048 k=2048 on this device class with other alignment; "
-                        "here with repack=2 store=0"));
+  EXPECT_THAT(choice->reason, HasSubstr("tuned for m=2048 n=2048 k=2048 on this device class with "
+                                        "different alignment; here with repack=2 store=0"));
   EXPECT_THAT(choice->reason, HasSubstr("; predicted to take "));
 }
 
@@ -119,7 +118,7 @@ TEST_F(RelatedRankingTest, OtherTypesLayoutsAndUsesOfCGetTheSameCode) {
     ASSERT_TRUE(choice) << difference;
     EXPECT_EQ(choice->match, Match::related_problem);
     EXPECT_EQ(choice->config, wide()) << difference;
-    EXPECT_THAT(choice->reason, HasSubstr("with other " + difference));
+    EXPECT_THAT(choice->reason, HasSubstr("with different " + difference));
   }
 }
 
@@ -130,7 +129,8 @@ TEST_F(RelatedRankingTest, WhatIsUsualForSuchProblemsAnswersWhereNothingTunedDoe
     ASSERT_TRUE(choice);
     EXPECT_EQ(choice->match, Match::default_config);
     EXPECT_THAT(choice->reason, HasSubstr("usual configuration of gemm_"));
-    EXPECT_THAT(choice->reason, HasSubstr("less than what was tuned for related problems"));
+    EXPECT_THAT(choice->reason,
+                HasSubstr("less than kernels that were tuned for related problems"));
     EXPECT_TRUE(is_valid(*choice, problem, device_of("h200").limits));
   }
 }
@@ -211,7 +211,7 @@ TEST_F(RelatedRankingTest, WhereNothingWasTunedTheModelChoosesAmongWhatIsUsual) 
     const auto choice = chooser.predicted(problem, {}, "");
     EXPECT_TRUE(choice && is_valid(*choice, problem, device.limits)) << problem.canonical();
     EXPECT_EQ(choice->match, Match::default_config);
-    EXPECT_THAT(choice->reason, HasSubstr("nothing related was tuned"));
+    EXPECT_THAT(choice->reason, HasSubstr("no related problem was tuned"));
     EXPECT_EQ(choice->kernel_template->name(), "gemm_wgmma");
     return choice->config;
   };

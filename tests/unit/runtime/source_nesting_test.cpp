@@ -37,12 +37,12 @@ TEST(SourceNesting, BracketsOfAllKindsCountWhereTheyAreOpen) {
 
 TEST(SourceNesting, AStatementCountsWithThoseThatItIsPartOf) {
   EXPECT_EQ(found_in("x = " + times(45, "!") + "y;"), "");
-  EXPECT_THAT(found_in("x = " + times(50, "!") + "y;"), HasSubstr("more than 50 words and signs"));
-  EXPECT_THAT(found_in(times(30, "if (x) ") + "y;"), HasSubstr("words and signs"));
-  EXPECT_THAT(found_in(times(30, "if (x) y; else ") + "z;"), HasSubstr("words and signs"));
-  EXPECT_THAT(found_in(times(30, "if (x) { y; } else ") + "z;"), HasSubstr("words and signs"));
-  EXPECT_THAT(found_in(times(9, "f(-----") + "x"), HasSubstr("words and signs"));
-  EXPECT_THAT(found_in("A" + times(60, "<b, A") + times(60, ">")), HasSubstr("words and signs"));
+  EXPECT_THAT(found_in("x = " + times(50, "!") + "y;"), HasSubstr("more than 50 tokens"));
+  EXPECT_THAT(found_in(times(30, "if (x) ") + "y;"), HasSubstr("tokens"));
+  EXPECT_THAT(found_in(times(30, "if (x) y; else ") + "z;"), HasSubstr("tokens"));
+  EXPECT_THAT(found_in(times(30, "if (x) { y; } else ") + "z;"), HasSubstr("tokens"));
+  EXPECT_THAT(found_in(times(9, "f(-----") + "x"), HasSubstr("tokens"));
+  EXPECT_THAT(found_in("A" + times(60, "<b, A") + times(60, ">")), HasSubstr("tokens"));
 }
 
 TEST(SourceNesting, LongIsNotDeep) {

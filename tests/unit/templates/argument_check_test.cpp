@@ -45,7 +45,7 @@ TEST(ArgumentCheck, ParametersOfTheReferenceAreComparedWithItsArguments) {
   EXPECT_THAT(why("_Z13row_referencePKfPdif"),
               StartsWith("row.cu:19: parameter 1 of row_reference is \"float*\", but it gets "
                          "\"x.f64\", whose elements are f64. Next:"));
-  EXPECT_THAT(why("_Z13row_referencePKfPfif"), HasSubstr(" The same of parameter 2."));
+  EXPECT_THAT(why("_Z13row_referencePKfPfif"), HasSubstr(" The same applies to parameter 2."));
 }
 
 TEST(ArgumentCheck, ABoolIsNoIntegerOfOneByte) {
@@ -55,11 +55,12 @@ TEST(ArgumentCheck, ABoolIsNoIntegerOfOneByte) {
     return why_wrong_judges(operation, {"_Z13row_referencePKdPdi" + parameter}, row_problem(3, 5));
   };
   for (const NumberType byte : {NumberType::u8, NumberType::s8}) {
-    EXPECT_THAT(why(byte, "b"),
-                AllOf(StartsWith("row.cu:17: argument 4 of row_reference, \"scale\", is an integer "
-                                 "of 1 byte, but the parameter is \"bool\" (line 19). Next: "),
-                      HasSubstr("declare it in row.cu as \"scalar scale bool = ...\", or make the "
-                                "parameter \"")));
+    EXPECT_THAT(
+        why(byte, "b"),
+        AllOf(StartsWith("row.cu:17: argument 4 of row_reference, \"scale\", is an integer "
+                         "of 1 byte, but the parameter is \"bool\" (line 19). Next: "),
+              HasSubstr("declare the scalar in row.cu as \"scalar scale bool = ...\", or make the "
+                        "parameter \"")));
   }
   EXPECT_EQ(why(NumberType::u8, "h"), "");
   EXPECT_EQ(why(NumberType::u8, "a"), "") << "signs do not matter";
@@ -94,7 +95,7 @@ TEST(ArgumentCheck, PointersToWideComplexAndDistantElementsAreCompared) {
   EXPECT_THAT(why(DType::u64, "PKd"), HasSubstr("whose elements are u64"));
   EXPECT_THAT(why(DType::cf32, "PKd"), HasSubstr("whose elements are cf32"));
   EXPECT_THAT(why(DType::cf64, "PKf"), HasSubstr("whose elements are cf64"));
-  EXPECT_THAT(why(DType::f32, "PKPKf"), HasSubstr("write \"pointers\" behind"));
+  EXPECT_THAT(why(DType::f32, "PKPKf"), HasSubstr("write \"pointers\" after"));
   operation.operands[0].pointers = true;
   EXPECT_EQ(why(DType::f32, "PKPKf"), "");
   EXPECT_EQ(why(DType::f32, "PKPK6float4"), "");

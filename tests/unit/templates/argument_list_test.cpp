@@ -292,13 +292,13 @@ TEST(ArgumentList, MistakesAreShownWhereTheyAre) {
   EXPECT_THAT(list_complaint("(float) scale * 2"), HasSubstr("\"scale\" is a scalar"));
   EXPECT_THAT(list_complaint("(unsigned char) shift"),
               AllOf(HasSubstr("the scalar shift is declared as s64, which has values that unsigned "
-                              "char has not"),
+                              "char cannot hold"),
                     HasSubstr("\"scalar shift u8 = ...\"")));
   EXPECT_THAT(list_complaint("x + 4"), HasSubstr("\"x\" is an address"));
   EXPECT_THAT(list_complaint("y x, rows"),
               HasSubstr("a comma or an operator is missing between \"y\" and \"x\""));
   EXPECT_THAT(list_complaint("rows + scale"), HasSubstr("args.cu:1:23: \"scale\" is a scalar"));
-  EXPECT_THAT(list_complaint("rows + workspace"), HasSubstr("an argument by itself"));
+  EXPECT_THAT(list_complaint("rows + workspace"), HasSubstr("must be a whole argument"));
   EXPECT_THAT(list_complaint("workspace - 4"), HasSubstr("args.cu:1:26: the workspace is given"));
   EXPECT_THAT(list_complaint("workspace +"), HasSubstr("an expression is missing here"));
   EXPECT_THAT(list_complaint("x.f64"), HasSubstr("only a reference has \".f64\""));
@@ -306,7 +306,7 @@ TEST(ArgumentList, MistakesAreShownWhereTheyAre) {
               HasSubstr("an operand has no \".f32\""));
   EXPECT_THAT(list_complaint("y.magnitud", ArgumentsOf::reference),
               HasSubstr("did you mean \"magnitude\"?"));
-  EXPECT_THAT(list_complaint("x.magnitude", ArgumentsOf::reference), HasSubstr("x is not written"));
+  EXPECT_THAT(list_complaint("x.magnitude", ArgumentsOf::reference), HasSubstr("x is only read"));
   EXPECT_THAT(list_complaint("workspace", ArgumentsOf::reference),
               HasSubstr("a reference has no workspace"));
   EXPECT_THAT(list_complaint("z.f64", ArgumentsOf::reference), HasSubstr("unknown name \"z.f64\""));

@@ -50,7 +50,7 @@ TEST(CompileDiagnosis, CountsTheParametersOfTheKernel) {
                       "Acc>")));
   // A default, or a pack, accepts anything.
   EXPECT_THAT(explain_compile_log(tiny("class Acc>", "class Acc, int kMore = 1>"), kNameLog),
-              StartsWith("tiny.cu: the compiler does not find the kernel"));
+              StartsWith("tiny.cu: the compiler finds no kernel of the name"));
 }
 
 TEST(CompileDiagnosis, PutsErrorsBeforeWarnings) {

@@ -81,12 +81,11 @@ TEST(Epilogue, AmaxRecordsInAnOperandThatIsF32OrF64) {
 }
 
 TEST(Epilogue, ErrorsOfAmaxPointAtThePlace) {
-  EXPECT_EQ(
-      error_of("amax(acc, peak[m,n])"),
-      "epilogue: column 11: amax records one number, or one for each row [m] or column [n], no "
-      "matrix\n"
-      "  amax(acc, peak[m,n])\n"
-      "            ^");
+  EXPECT_EQ(error_of("amax(acc, peak[m,n])"),
+            "epilogue: column 11: amax records one number, or one for each row [m] or column [n], "
+            "but not a matrix\n"
+            "  amax(acc, peak[m,n])\n"
+            "            ^");
   EXPECT_THAT(error_of("amax(acc)"), HasSubstr("column 9: ',' is expected here"));
   EXPECT_THAT(
       error_of("amax(acc peak[])"),
@@ -96,10 +95,10 @@ TEST(Epilogue, ErrorsOfAmaxPointAtThePlace) {
   EXPECT_THAT(error_of("acc bias[n]"), HasSubstr(": an operator is missing between"));
   EXPECT_THAT(error_of("amax(acc, 3)"), HasSubstr("column 11: amax records in an operand"));
   EXPECT_THAT(error_of("amax(acc, alpha)"), HasSubstr("column 11: amax records in an operand"));
-  EXPECT_THAT(error_of("amax(acc, c[])"), HasSubstr("column 11: \"c\" has a meaning already"));
+  EXPECT_THAT(error_of("amax(acc, c[])"), HasSubstr("column 11: \"c\" is a reserved name"));
   EXPECT_THAT(error_of("amax(acc, p[], 1)"), HasSubstr("column 14: ')' is expected"));
   EXPECT_THAT(error_of("amax(acc, p:f16[])"), HasSubstr("column 11: amax records f32"));
-  EXPECT_THAT(error_of("amax[n]"), HasSubstr("has a meaning already"));
+  EXPECT_THAT(error_of("amax[n]"), HasSubstr("is a reserved name"));
   for (const char* twice : {"amax(acc,p[])*p[]", "amax(acc,p[])*p[m]", "amax(amax(acc,p[]),p[])"}) {
     EXPECT_THAT(error_of(twice), HasSubstr("\"p\" appears twice")) << twice;
   }
@@ -133,7 +132,7 @@ TEST(Epilogue, ErrorsPointAtThePlace) {
   EXPECT_THAT(error_of("bias[n,m]"), HasSubstr("[m,n]"));
   EXPECT_THAT(error_of("b:f61[n]"), HasSubstr("column 3: \"f61\" is not a type"));
   EXPECT_THAT(error_of("x[n]+x[m]"), HasSubstr("column 6: \"x\" appears before"));
-  EXPECT_THAT(error_of("acc[n]"), HasSubstr("has a meaning already"));
+  EXPECT_THAT(error_of("acc[n]"), HasSubstr("is a reserved name"));
   EXPECT_THAT(error_of("acc<0"), HasSubstr("'<' only chooses"));
   EXPECT_THAT(error_of("relu"), HasSubstr("relu is a function"));
   EXPECT_THAT(error_of("1e999"), HasSubstr("not a finite number"));

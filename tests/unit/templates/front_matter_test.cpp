@@ -148,8 +148,8 @@ TEST(FrontMatterError, Costs) {
               AllOf(StartsWith("tiny.cu:26:18:"), HasSubstr("unknown name \"tile_q\"")));
   EXPECT_THAT(with("waits"), HasSubstr("a cost is written \"name = expression\""));
   EXPECT_THAT(with("= 4"), HasSubstr("a name is expected"));
-  EXPECT_THAT(with("let tile_m = 4"),
-              AllOf(StartsWith("tiny.cu:26:14:"), HasSubstr("\"tile_m\" already means something")));
+  EXPECT_THAT(with("let tile_m = 4"), AllOf(StartsWith("tiny.cu:26:14:"),
+                                            HasSubstr("the name \"tile_m\" is already used")));
   EXPECT_THAT(with("let turns"), HasSubstr("a cost is written \"name = expression\""));
   EXPECT_THAT(with("let = 4"),
               AllOf(StartsWith("tiny.cu:26:14:"), HasSubstr("a name is expected")));
@@ -223,9 +223,9 @@ TEST(FrontMatterError, Tunables) {
   EXPECT_THAT(broken("tune 32 64* 128", "tune tile_m = 32"),
               HasSubstr("\"tile_m\" is not a 32-bit"));
   EXPECT_THAT(broken("int tile_n;", "int tile_m;"),
-              AllOf(StartsWith("tiny.cu:13:7:"), HasSubstr("already means something")));
-  EXPECT_THAT(broken("int tile_n;", "int trans_a;"), HasSubstr("already means something"));
-  EXPECT_THAT(broken("int tile_n;", "int m;"), HasSubstr("already means something"));
+              AllOf(StartsWith("tiny.cu:13:7:"), HasSubstr("is already used")));
+  EXPECT_THAT(broken("int tile_n;", "int trans_a;"), HasSubstr("is already used"));
+  EXPECT_THAT(broken("int tile_n;", "int m;"), HasSubstr("is already used"));
   EXPECT_THAT(broken("int tile_n;      //@ tune 32* 64", "bool tile_n;  //@ tune 32* 64"),
               HasSubstr("tile_n is a bool: its values are 0 and 1"));
 }
@@ -236,7 +236,7 @@ TEST(FrontMatterError, Lets) {
   EXPECT_THAT(broken("let tile_m * tile_n / 16", "let smem_byte"),
               HasSubstr("unknown name \"smem_byte\""));
   EXPECT_THAT(broken("let tile_m * tile_n / 16", "let"), HasSubstr("\"let\" needs a value"));
-  EXPECT_THAT(broken("int smem_bytes", "int threads"), HasSubstr("already means something"));
+  EXPECT_THAT(broken("int smem_bytes", "int threads"), HasSubstr("is already used"));
   EXPECT_THAT(broken("sm >= 75", "tile_m >= 75"), HasSubstr("unknown name \"tile_m\""));
 }
 
@@ -318,8 +318,8 @@ TEST(FrontMatterError, StructAtLaunch) {
   };
   EXPECT_THAT(
       with("  bool splits;   //@ tune 0 1\n"),
-      AllOf(StartsWith("tiny.cu:19:8:"), HasSubstr("fields of a struct at launch are int")));
-  EXPECT_THAT(with("  int tile_m;   //@ tune 0 1\n"), HasSubstr("already means something"));
+      AllOf(StartsWith("tiny.cu:19:8:"), HasSubstr("fields of a launch struct must be int")));
+  EXPECT_THAT(with("  int tile_m;   //@ tune 0 1\n"), HasSubstr("is already used"));
   EXPECT_THAT(with("  int splits;\n"),
               HasSubstr("the field \"splits\" of TinyLaunch has no value"));
   EXPECT_THAT(with("", "config"), HasSubstr("a second \"config\" line"));
@@ -353,7 +353,7 @@ TEST(FrontMatterError, Structs) {
 // The old form, from before fields carried their own values, is shown in the new form.
 TEST(FrontMatterError, TheOldFormIsShownAsTheNew) {
   EXPECT_EQ(broken("//@ arch       sm >= 75", "//@ tune       tile_k = 8 16*   // depth"),
-            "tiny.cu:5:5: \"tune\" is written on the field of the config struct; write "
+            "tiny.cu:5:5: \"tune\" belongs on the field of the config struct; write "
             "\"int tile_k;  //@ tune 8 16*\" there, and remove this line\n"
             "  //@ tune       tile_k = 8 16*   // depth\n"
             "      ^");
@@ -394,7 +394,7 @@ TEST(FrontMatterError, Types) {
   EXPECT_THAT(broken("a=f16|bf16 b=a", "a=f16 bb=a"), HasSubstr("no type slot \"bb\""));
   EXPECT_THAT(broken("a=f16|bf16 b=a", "a=f16 a=f16"), HasSubstr("given twice"));
   EXPECT_THAT(broken("a=f16|bf16 b=a", "a=f16"), HasSubstr("the type of \"b\" is missing"));
-  EXPECT_THAT(broken("a=f16|bf16 b=a", "a=b b=a"), HasSubstr("only refer back"));
+  EXPECT_THAT(broken("a=f16|bf16 b=a", "a=b b=a"), HasSubstr("only refer to each other"));
   EXPECT_THAT(broken("a=f16|bf16 b=a", "a b=a"), HasSubstr("slot=type"));
 }
 

@@ -116,8 +116,7 @@ TEST(NormalisedGemm, RefusesWhatIsNoEnumerator) {
     gemm.*slot = DType(99);
     EXPECT_THAT(why_refused(gemm), HasSubstr("= DType(99) is not an element type"));
     gemm.*slot = DType::s64;
-    EXPECT_THAT(why_refused(gemm),
-                HasSubstr("= s64: products have no elements of that type, but f16"));
+    EXPECT_THAT(why_refused(gemm), HasSubstr("= s64: gemm does not support this type, only f16"));
   }
   auto gemm = good;
   gemm.c = DType(200);

@@ -131,10 +131,11 @@ TEST(HeaderInliner, AHeaderThatNothingStopsIsThereEachTime) {
 
 TEST(HeaderInliner, WhatIsNotThereUnderAConditionIsAnErrorOfTheCompilerIfItHolds) {
   const auto text = inlined({}, "#if X\n#include \"gone.h\"\n#include <vector>\n#endif\nint k;\n");
-  EXPECT_THAT(text, AllOf(HasSubstr("#if defined(__CUDACC_RTC__)\n#line 2 \"dir/kernel.cu\"\n"
-                                    "#error there is no header gone.h. Next: put it beside"),
-                          HasSubstr("#else\n#include \"gone.h\"\n#endif\n#line 2 "),
-                          HasSubstr("#error there is no header <vector>"), EndsWith("int k;\n")));
+  EXPECT_THAT(text,
+              AllOf(HasSubstr("#if defined(__CUDACC_RTC__)\n#line 2 \"dir/kernel.cu\"\n"
+                              "#error there is no header gone.h. Next: put the header beside"),
+                    HasSubstr("#else\n#include \"gone.h\"\n#endif\n#line 2 "),
+                    HasSubstr("#error there is no header <vector>"), EndsWith("int k;\n")));
   EXPECT_THAT(inlined({}, "#if X\n#include \"mma.h\"\n#endif\n"), HasSubstr("#include <mma.h>"));
 }
 
@@ -219,14 +220,16 @@ TEST(HeaderInlinerError, PointsAtTheInclude) {
               AllOf(StartsWith("dir/kernel.cu:1:10: there is no header <vector>"),
                     HasSubstr("KILN_RENDERED")));
   EXPECT_THAT(text({}, "#include <array>\n"), HasSubstr("include <cuda/std/array>"));
-  EXPECT_THAT(text({}, "#include <cuda_fp61.h>\n"),
-              HasSubstr("Next: write <cuda_fp16.h>, if that is meant, or put it beside"));
+  EXPECT_THAT(
+      text({}, "#include <cuda_fp61.h>\n"),
+      HasSubstr(
+          "Next: if you mean <cuda_fp16.h>, write that name; otherwise put the header beside"));
   EXPECT_THAT(text({}, "#include <cooperative_group.h>\n"),
               HasSubstr("write <cooperative_groups.h>,"));
   EXPECT_THAT(text({}, "#include <cooperative_group/reduce.h>\n"),
               HasSubstr("write <cooperative_groups/reduce.h>,"));
   EXPECT_THAT(text({}, "#include <cstdin>\n"), HasSubstr("write <cstdint>,"));
-  EXPECT_THAT(text({}, "#include <mine.h>\n"), HasSubstr("Next: put it beside"));
+  EXPECT_THAT(text({}, "#include <mine.h>\n"), HasSubstr("Next: put the header beside"));
   FileSet doubled;
   for (int i = 0; i < 60; ++i) {
     doubled.emplace(fmt::format("h{}.h", i),

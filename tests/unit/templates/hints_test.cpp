@@ -181,11 +181,10 @@ TEST_F(HintsTest, AreNoSecondComplaintAboutATemplateThatCannotBeRead) {
 }
 
 TEST_F(HintsErrorTest, StatementsOfOtherKindsBelongInTheTemplate) {
-  EXPECT_THAT(
-      error_of("//@ prefer m > 1\n//@ require m > 1\n"),
-      AllOf(StartsWith("tiny.hints:2:5: \"require\" cannot be in a file of hints, which has "
-                       "prefer, usual, cost lines; write it in "),
-            HasSubstr("tiny.cu\n  //@ require m > 1\n")));
+  EXPECT_THAT(error_of("//@ prefer m > 1\n//@ require m > 1\n"),
+              AllOf(StartsWith("tiny.hints:2:5: \"require\" cannot be in a file of hints, which "
+                               "has only prefer, usual, cost lines; write this line in "),
+                    HasSubstr("tiny.cu\n  //@ require m > 1\n")));
   EXPECT_THAT(error_of("//@ let wide = 2\n"), StartsWith("tiny.hints:1:5: \"let\" cannot be"));
   EXPECT_THAT(error_of("//@ cots fp32 = 1\n"), StartsWith("tiny.hints:1:5: \"cots\" cannot be"));
 }
@@ -241,8 +240,8 @@ TEST_F(HintsErrorTest, NeedATemplateBesideThem) {
   };
   EXPECT_EQ(broken("tinny.hints"),
             folder.path() +
-                "/tinny.hints:1:1: there is no tinny.cu beside these hints. Next: name them as "
-                "their template's file, or remove them.");
+                "/tinny.hints:1:1: there is no tinny.cu beside these hints. Next: give the hints "
+                "the name of their template's file, or remove the hints.");
   folder.write("row_operation.cu", test::kRowOperation);
   EXPECT_THAT(broken("row_operation.hints"),
               HasSubstr("row_operation.cu beside these hints declares an operation. Next: "));

@@ -32,10 +32,11 @@ std::string undefined(const std::string& name, const std::string& shown = "") {
 }
 
 TEST(HostCode, NamesOfTheHostAreToldWithWhatKernelsUse) {
-  EXPECT_THAT(no_member("sort"),
-              AllOf(StartsWith("\"std::sort\" is for the host, and kernels have none. Next: sort "
-                               "with <cub/cub.cuh>"),
-                    HasSubstr("under #if !defined(KILN_RENDERED)")));
+  EXPECT_THAT(
+      no_member("sort"),
+      AllOf(StartsWith("\"std::sort\" is for the host, and kernels cannot use it. Next: sort "
+                       "with <cub/cub.cuh>"),
+            HasSubstr("under #if !defined(KILN_RENDERED)")));
   EXPECT_THAT(no_member("vector"), HasSubstr("an array of fixed size, __shared__ memory"));
   for (const char* name : {"cout", "fprintf", "stderr"}) {
     EXPECT_THAT(no_member(name), HasSubstr("print with printf")) << name;
@@ -64,7 +65,7 @@ TEST(HostCode, FunctionsAndVariablesOfTheHostAreNamed) {
   EXPECT_THAT(
       why("A function without execution space annotations (__host__/...) is", "twice(int)"),
       StartsWith("\"twice\" is a function of the host, and kernels are compiled without it. "
-                 "Next: write __device__ before it"));
+                 "Next: write __device__ before the function"));
   EXPECT_THAT(why("A function explicitly marked as a __host__ function is not", "twice(int)"),
               StartsWith("\"twice\" is a function of the host"));
   EXPECT_THAT(

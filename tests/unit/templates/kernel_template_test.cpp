@@ -63,7 +63,8 @@ TEST(KernelTemplate, SaysWhichDeviceItNeeds) {
   auto old = h200();
   old.sm = 70;
   old.arch = "sm_70";
-  EXPECT_EQ(tiny_template().why_unsupported(halves(), old), "tiny needs sm >= 75, this is sm_70");
+  EXPECT_EQ(tiny_template().why_unsupported(halves(), old),
+            "tiny needs sm >= 75, but this is sm_70");
 }
 
 TEST(KernelTemplate, SaysWhichRequirementNeverHolds) {

@@ -66,8 +66,8 @@ TEST(MacroRedefinition, TheMarkOfTheTunerStaysDefined) {
   EXPECT_THAT(test::error_text(
                   ErrorKind::template_,
                   [&] { refuse_redefinitions("k.cu", "#undef kernel_tuner\n" + hidden, kMacros); }),
-              AllOf(StartsWith("k.cu:1:8: \"kernel_tuner\" tells files that Kiln compiles them"),
-                    HasSubstr("Next: delete it")));
+              AllOf(StartsWith("k.cu:1:8: \"kernel_tuner\" tells a file that Kiln compiles it"),
+                    HasSubstr("Next: delete this line")));
 }
 
 TEST(MacroRedefinition, WhatBeingDefinedLeavesOutDoesNotCount) {
@@ -113,7 +113,7 @@ TEST(MacroRedefinition, ATypoInTheGuardDoesNotHideIt) {
     refuse_redefinitions("k.cu", "#ifndef block_size\n#define block_size_x 4\n#endif\n", kMacros);
   });
   EXPECT_THAT(text, AllOf(StartsWith("k.cu:2:9: "),
-                          HasSubstr("the #ifndef above asks for \"block_size\". Next: write "
+                          HasSubstr("the #ifndef above tests \"block_size\". Next: write "
                                     "#ifndef block_size_x")));
 }
 

@@ -67,8 +67,8 @@ TEST(MisspeltTunable, OneThatTheTextDefinesByAnotherNameIsRefused) {
        {"block_sizex", "block_size", "blok_size_x", "BLOCK_SIZE_X"}) {
     EXPECT_THAT(scale_refusal(tunable, tunable, kDefault),
                 AllOf(StartsWith("k.cu:4:16: "),
-                      HasSubstr("line 9 names \"block_size_x\", so all candidates would be the "
-                                "same code. Next: give both the same name, here or there")));
+                      HasSubstr("line 9 names \"block_size_x\", so all candidates would have the "
+                                "same code. Next: give both the same name")));
   }
   const std::string_view negated = "#if !defined(block_size_x)\n#endif";
   EXPECT_THAT(scale_refusal("block_sizex", "block_sizex", negated), HasSubstr("line 9 names"));

@@ -38,7 +38,7 @@ TEST(OperationCheck, TakesItsProblems) {
 
 TEST(OperationCheck, NamesWhatIsOutside) {
   EXPECT_THAT(refusal(softmax_problem(0, 1)),
-              AllOf(HasSubstr("is no problem of soft: rows is 0, outside of 1 to 65536"),
+              AllOf(HasSubstr("is not a problem of soft: rows is 0, outside of 1 to 65536"),
                     HasSubstr("kiln operations soft")));
   EXPECT_THAT(refusal(softmax_problem(1, 4097)), HasSubstr("cols is 4097, outside of 1 to 4096"));
   Problem problem = softmax_problem(1, 1);
@@ -49,7 +49,7 @@ TEST(OperationCheck, NamesWhatIsOutside) {
   EXPECT_THAT(refusal(problem), HasSubstr("masked is 2, which is none of 0 1"));
   problem = softmax_problem(1, 1);
   problem.operation = "gemm";
-  EXPECT_THAT(refusal(problem), HasSubstr("it is of \"gemm\""));
+  EXPECT_THAT(refusal(problem), HasSubstr("it is a problem of \"gemm\""));
   problem = softmax_problem(1, 1);
   problem.epilogue = "x";
   EXPECT_THAT(refusal(problem), HasSubstr("only gemm"));
@@ -60,9 +60,10 @@ TEST(OperationCheck, ComplexNumbersHaveNoOrder) {
                                     "rows, cols; fill uniform", "rows, cols; fill sorted 0 9");
   Problem problem = softmax_problem(3, 5);
   problem.types[0].type = DType::cf32;
-  EXPECT_THAT(refusal(problem, text),
-              HasSubstr("the operand x is filled with \"sorted\" numbers, and complex ones have no "
-                        "order"));
+  EXPECT_THAT(
+      refusal(problem, text),
+      HasSubstr(
+          "the operand x is filled with \"sorted\" numbers, but complex numbers have no order"));
 }
 
 TEST(OperationCheck, NamesWhatIsMissingOrTooMuch) {
@@ -84,7 +85,7 @@ TEST(OperationCheck, PackedTypesNeedAnOperationOfKilnsOwn) {
   Problem problem = softmax_problem(1, 1);
   problem.types[0].type = DType::u4;
   const std::string any = replaced(kSoftmaxOperation, "x f32 f16 bf16 ", "x ");
-  EXPECT_THAT(refusal(problem, any), HasSubstr("x is u4, of which several share a byte"));
+  EXPECT_THAT(refusal(problem, any), HasSubstr("x is u4, a packed type"));
 }
 
 TEST(OperationCheck, OperandsCanBeInMemory) {
@@ -117,21 +118,23 @@ TEST(OperationCheck, AFillIsWithinItsTypeAndHasItsLine) {
               HasSubstr("soft.cu:15: for soft x=s16 y=f32"));
   EXPECT_THAT(filled(DType::s16, "fill integers 0 40000"),
               HasSubstr("the operand x is filled with 0 to 40000: 40000 is outside of -32768 to "
-                        "32767, what s16 may be"));
+                        "32767, the range of s16"));
   EXPECT_THAT(filled(DType::u8, "fill sorted 0 1000"), HasSubstr("outside of 0 to 255"));
   EXPECT_THAT(filled(DType::u16, "fill integers (0 - 5) 5"), HasSubstr("-5 is outside of 0"));
-  EXPECT_THAT(filled(DType::f32, "fill integers 0 (0 - 1)"),
-              ::testing::AllOf(HasSubstr("soft.cu:15: "), HasSubstr("state the least and then")));
+  EXPECT_THAT(
+      filled(DType::f32, "fill integers 0 (0 - 1)"),
+      ::testing::AllOf(HasSubstr("soft.cu:15: "), HasSubstr("write the least number first")));
 }
 
 TEST(OperationCheck, FlopsAndBytesAreNotNegative) {
   const std::string less = replaced(kSoftmaxOperation, "5 * rows * cols", "5 * rows * (cols - 9)");
   EXPECT_THAT(
       refusal(softmax_problem(2, 1), less),
-      HasSubstr("its flops are -80, by the line \"flops 5 * rows * (cols - 9)\" of soft.cu"));
+      HasSubstr("its flops are -80; correct the line \"flops 5 * rows * (cols - 9)\" of soft.cu"));
   Operation::parse("soft.cu", less).check(softmax_problem(2, 9));
   const std::string fewer = replaced(kSoftmaxOperation, "//@ flops", "//@ bytes -rows\n//@ flops");
-  EXPECT_THAT(refusal(softmax_problem(2, 1), fewer), HasSubstr("its bytes are -2, by the line"));
+  EXPECT_THAT(refusal(softmax_problem(2, 1), fewer),
+              HasSubstr("its bytes are -2; correct the line"));
 }
 
 TEST(OperationCheck, TemplatesKnowDerivedSizes) {

@@ -160,7 +160,7 @@ TEST(OperationLines, AReferenceIsAKernelAndItsLaunch) {
 
 TEST(OperationLines, MistakesInNamesAreShown) {
   EXPECT_THAT(complaint_about("let        halves = ceil", "let        cols = ceil"),
-              AllOf(HasSubstr("soft.cu:6:16: "), HasSubstr("\"cols\" already means")));
+              AllOf(HasSubstr("soft.cu:6:16: "), HasSubstr("\"cols\" is already used")));
   EXPECT_THAT(complaint_about("let        halves = ceil_div(cols", "let        halves = f(halves"),
               HasSubstr("unknown function \"f\""));
   EXPECT_THAT(complaint_about("halves = ceil_div(cols, 2)", "halves = quarters"),
@@ -170,13 +170,13 @@ TEST(OperationLines, MistakesInNamesAreShown) {
   EXPECT_THAT(complaint_about("halves = ceil_div(cols, 2)", "halves ="),
               HasSubstr("an expression is missing"));
   EXPECT_THAT(complaint_about("size       rows", "size       sm"),
-              HasSubstr("\"sm\" means something in every operation"));
+              HasSubstr("\"sm\" is reserved in every operation"));
   EXPECT_THAT(complaint_about("size       rows", "size       workspace"),
-              HasSubstr("\"workspace\" means something in every operation"));
+              HasSubstr("\"workspace\" is reserved in every operation"));
   EXPECT_THAT(complaint_about("size       rows", "size       y_bytes"),
-              HasSubstr("\"y_bytes\" already means"));
+              HasSubstr("\"y_bytes\" is already used"));
   EXPECT_THAT(complaint_about("scalar     scale", "scalar     x"),
-              HasSubstr("\"x\" already means something"));
+              HasSubstr("the name \"x\" is already used"));
   EXPECT_THAT(complaint_about("trait      masked", "trait      x"), HasSubstr("\"x\" already"));
   EXPECT_THAT(complaint_about("5 * rows", "5 * scale"), HasSubstr("unknown name \"scale\""));
 }
@@ -191,16 +191,16 @@ TEST(OperationLines, MistakesInScalarsAreShown) {
       AllOf(HasSubstr("soft.cu:12:28: "), HasSubstr("\"one\" is not a number such as 1e-5")));
   EXPECT_THAT(complaint_about("f32 = 1.5", "f32 = 1e39"), HasSubstr("outside of"));
   EXPECT_THAT(complaint_about("f32 = 1.5", "f64 = inf"), HasSubstr("inf is not finite"));
-  EXPECT_THAT(complaint_about("f32 = 1.5", "s32 = 1.5"), HasSubstr("not a whole number"));
+  EXPECT_THAT(complaint_about("f32 = 1.5", "s32 = 1.5"), HasSubstr("not an integer"));
   EXPECT_THAT(complaint_about("f32 = 1.5", "u32 = -1"), HasSubstr("outside of 0 to 4294967295"));
   EXPECT_THAT(complaint_about("f32 = 1.5", "u64 = 18446744073709551616"),
-              HasSubstr("18446744073709551616 is outside of 0 to 2^64 - 1, what u64 may be"));
+              HasSubstr("18446744073709551616 is outside of 0 to 2^64 - 1, the range of u64"));
   EXPECT_THAT(complaint_about("f32 = 1.5", "s64 = -9223372036854775809"),
-              HasSubstr("-9223372036854775809 is outside of -2^63 to 2^63 - 1, what s64 may be"));
+              HasSubstr("-9223372036854775809 is outside of -2^63 to 2^63 - 1, the range of s64"));
   EXPECT_THAT(complaint_about("f32 = 1.5", "u32 = 0x100000000"),
-              HasSubstr("0x100000000 is outside of 0 to 4294967295, what u32 may be"));
+              HasSubstr("0x100000000 is outside of 0 to 4294967295, the range of u32"));
   EXPECT_THAT(complaint_about("f32 = 1.5", "bool = 2"),
-              HasSubstr("2 is outside of 0 to 1, what bool may be"));
+              HasSubstr("2 is outside of 0 to 1, the range of bool"));
 }
 
 TEST(OperationLines, MistakesInTypesAndOperandsAreShown) {
@@ -208,14 +208,14 @@ TEST(OperationLines, MistakesInTypesAndOperandsAreShown) {
               AllOf(HasSubstr("soft.cu:8:22: "), HasSubstr("did you mean \"f16\"?")));
   EXPECT_THAT(complaint_about("x f32 f16", "x f32 f32"), HasSubstr("f32 is listed twice"));
   EXPECT_THAT(complaint_about("x f32 f16", "x s4 f16"),
-              AllOf(HasSubstr("soft.cu:8:18: "), HasSubstr("several values in a byte")));
+              AllOf(HasSubstr("soft.cu:8:18: "), HasSubstr("several values per byte")));
   EXPECT_THAT(complaint_about("fill uniform", "fill unifrm"),
               AllOf(HasSubstr("soft.cu:15:39: "), HasSubstr("did you mean \"uniform\"?")));
   EXPECT_THAT(complaint_about("fill uniform", "fill"), HasSubstr("normal, uniform, positive"));
   EXPECT_THAT(complaint_about("fill uniform", "fill uniform 3"), HasSubstr("nothing is expected"));
   EXPECT_THAT(complaint_about("fill uniform", "fill integers 0"), HasSubstr("integers 0 (n - 1)"));
   EXPECT_THAT(complaint_about("fill uniform", "fill integers 0 cols - 1"),
-              HasSubstr("what has spaces goes into parentheses"));
+              HasSubstr("put expressions with spaces into parentheses"));
   EXPECT_THAT(complaint_about("fill uniform", "fill integers 0 clos"),
               AllOf(HasSubstr("soft.cu:15:50: "), HasSubstr("unknown name \"clos\"")));
   EXPECT_THAT(complaint_about("fill uniform", "fil uniform"),
@@ -227,7 +227,7 @@ TEST(OperationLines, MistakesInTypesAndOperandsAreShown) {
   EXPECT_THAT(complaint_about("; when masked", "; when"), HasSubstr("an expression is missing"));
   EXPECT_THAT(complaint_about("; when masked", ";"), HasSubstr("are expected after ';'"));
   EXPECT_THAT(complaint_about("y out: rows, cols", "y out: rows, cols; fill normal"),
-              HasSubstr("y is only written"));
+              HasSubstr("y is an output"));
 }
 
 TEST(OperationLines, OperandsMayBeBehindPointers) {
@@ -267,10 +267,11 @@ TEST(OperationLines, MistakesInWhatIsRightAreShown) {
   EXPECT_THAT(complaint_about("within 1e-5 1e-6", "within 1e-5"), HasSubstr("two numbers"));
   EXPECT_THAT(complaint_about("within 1e-5 1e-6", "within 1e-5 tiny"),
               AllOf(HasSubstr("soft.cu:20:30: "), HasSubstr("\"tiny\" is not a decimal")));
-  EXPECT_THAT(complaint_about("within 1e-5 1e-6", "within 1e-5 -1"), HasSubstr("not negative"));
+  EXPECT_THAT(complaint_about("within 1e-5 1e-6", "within 1e-5 -1"), HasSubstr("not be negative"));
   EXPECT_THAT(complaint_about("//@ right      m within 1e-5 1e-6\n", ""),
               AllOf(HasSubstr("soft.cu:26:5: "), HasSubstr("//@ right m bound 4 of m")));
-  EXPECT_THAT(complaint_about("deterministic 0", "deterministic no"), HasSubstr("1 is expected"));
+  EXPECT_THAT(complaint_about("deterministic 0", "deterministic no"),
+              HasSubstr("write 1 if two runs"));
   EXPECT_THAT(complaint_about("integers   2", "integers   two"), HasSubstr("unknown name \"two\""));
 }
 

@@ -75,7 +75,7 @@ TEST(OperationRegistry, AnotherTextOfTheSameNameIsRefusedWithinASet) {
                              if (of_set) return set.declare(std::move(operation));
                              declare_operation(std::move(operation));
                            }),
-                HasSubstr("the operation \"gemm\" is declared by gemm/gemm.cu, too"));
+                HasSubstr("the operation \"gemm\" is also declared by gemm/gemm.cu"));
   }
 }
 

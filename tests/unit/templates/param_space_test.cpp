@@ -111,7 +111,7 @@ TEST(ParamSpace, SaysWhyNothingIsValid) {
                          .build();
   EXPECT_EQ(alone.why_empty(),
             "m / a <= 400 does not hold with m = 1000, a = 1: too many blocks (with the defaults; "
-            "no other values do better)");
+            "all other values fail too)");
   const auto between = SpaceBuilder().tune("a", {1, 2}).require("a == 2").require("a == 1").build();
   EXPECT_THAT(between.why_empty().value(),
               AllOf(HasSubstr("a == 2 does not hold with a = 1"), HasSubstr("or another")));

@@ -168,7 +168,7 @@ TEST(PlainKernels, AConfigStructAndOneAtLaunchAreAllowed) {
                            text.insert(0, "//@ tune warps = 1 2\n");
                            (void)KernelTemplate::parse("row.cu", text);
                          }),
-              HasSubstr("\"tune\" is written on the field of the config struct"));
+              HasSubstr("\"tune\" belongs on the field of the config struct"));
 }
 
 class RenderedRowTest : public ::testing::Test {
@@ -284,11 +284,11 @@ TEST(PlainKernelsError, Macros) {
               HasSubstr("did you mean \"block_size\"?"));
   for (const auto* taken : {"x", "y", "scale", "workspace", "rows", "halves", "warps"}) {
     EXPECT_THAT(broken_row("shift = -1* 0", fmt::format("{} = 1 2", taken)),
-                HasSubstr("already means something"))
+                HasSubstr("is already used"))
         << taken;
   }
   EXPECT_THAT(broken_row("shift = -1* 0", "fill_sums = 1 2\n//@ tune shift = 0"),
-              HasSubstr("\"fill_sums\" is a macro of this template, too"));
+              HasSubstr("\"fill_sums\" is also a macro of this template"));
   EXPECT_THAT(broken_row("shift = -1* 0", "9shift = 1"), HasSubstr("a name is expected"));
   EXPECT_THAT(broken_row("struct Sizes {\n  int rows;", "struct Sizes {\n  int rows;  //@ tune 1"),
               HasSubstr("\"rows\" is not in a marked struct"));
@@ -327,7 +327,7 @@ TEST(PlainKernelsError, ArgumentsAndWhatOnlyGemmHas) {
   gemm.insert(gemm.find("//@   smem"), "//@   args     a\n");
   EXPECT_THAT(
       error_text(ErrorKind::template_, [&] { (void)KernelTemplate::parse("tiny.cu", gemm); }),
-      HasSubstr("kernels of gemm get one struct"));
+      HasSubstr("kernels of gemm get the same struct"));
 }
 
 /// With an array in constant memory and the line that fills it.
@@ -372,8 +372,9 @@ TEST(PlainKernels, ConstantsOfNamespacesAreNamedWithThem) {
       (void)KernelTemplate::parse("row.cu", constant_row("//@ constant   d_x = x", declaration));
     });
   };
-  EXPECT_THAT(hidden("namespace {\n__constant__ float d_x[99];\n}"), HasSubstr("move it out"));
-  EXPECT_THAT(hidden("static __constant__ float d_x[99];"), HasSubstr("move it out"));
+  EXPECT_THAT(hidden("namespace {\n__constant__ float d_x[99];\n}"),
+              HasSubstr("move the array out"));
+  EXPECT_THAT(hidden("static __constant__ float d_x[99];"), HasSubstr("move the array out"));
 }
 
 TEST(PlainKernels, CooperativeLaunchesMayDependOnTheConfiguration) {
@@ -387,12 +388,12 @@ TEST(PlainKernels, CooperativeLaunchesMayDependOnTheConfiguration) {
   EXPECT_THAT(broken_row(part, "//@   cooperative\n//@   cooperative 0\n" + part),
               HasSubstr("a second \"cooperative\""));
   EXPECT_THAT(broken_row(part, "//@   cooperative\n//@   overlap  1\n" + part),
-              AllOf(HasSubstr("cannot overlap with the one before it"),
+              AllOf(HasSubstr("cannot overlap with the previous launch"),
                     HasSubstr("leave \"overlap\" out")));
   const auto both = row_plain(part, "//@   cooperative\n//@   overlap  block_size > 1\n" + part);
   EXPECT_THAT(error_text(ErrorKind::template_,
                          [&] { (void)both.geometry(kRowConfig, row_problem(2, 3), hopper()); }),
-              HasSubstr("cannot overlap with the one before it"));
+              HasSubstr("cannot overlap with the previous launch"));
 }
 
 TEST(PlainKernels, AllowedFindingsHaveAReason) {
@@ -409,7 +410,7 @@ TEST(PlainKernels, AllowedFindingsHaveAReason) {
             "accepted in fill_sums: race same_value (all store the same); accepted in fill_sums: "
             "uninitialised unused (masked later)");
   EXPECT_THAT(broken_row(part, "//@   allow    race same_value\n" + part),
-              HasSubstr("say why, behind \"//\""));
+              HasSubstr("write the reason after \"//\""));
   EXPECT_THAT(broken_row(part, "//@   allow    race same_valu  // so\n" + part),
               HasSubstr("did you mean \"race same_value\"?"));
   EXPECT_THAT(broken_row(part,
@@ -424,7 +425,7 @@ TEST(PlainKernels, TexturesAreRefusedWithTheirLine) {
       broken_row("fill_sums(int* sums, Sizes sizes)",
                  "fill_sums(int* sums,\n    cudaTextureObject_t image)"),
       AllOf(StartsWith("row.cu:26:5: "), HasSubstr("textures and surfaces are not supported"),
-            HasSubstr("give the kernel a pointer to the array")));
+            HasSubstr("pass the array to the kernel as an operand")));
   EXPECT_NO_THROW((void)row_plain("extern \"C\" __global__ void fill_sums",
                                   "__global__ void other(cudaSurfaceObject_t);\n"
                                   "extern \"C\" __global__ void fill_sums"))
@@ -478,7 +479,7 @@ TEST(PlainKernels, LogsAreExplained) {
                                "arguments, but it has 3"),
                     HasSubstr("launch mine::scale_rows<...>")));
   EXPECT_THAT(explain_compile_log(row_plain(), kNameLog),
-              StartsWith("row.cu: the compiler does not find the kernel under"));
+              StartsWith("row.cu: the compiler finds no kernel of the name"));
   const std::string number =
       "row.cu(30): error: expected an identifier\n  Mine block_size = 4;\n       ^\n";
   EXPECT_THAT(explain_compile_log(row_plain(), number),

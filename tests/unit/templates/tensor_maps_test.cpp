@@ -123,9 +123,10 @@ TEST(TensorMaps, DescriptionsTellPlansApart) {
 }
 
 TEST(TensorMaps, LinesThatAreWrongArePointedAt) {
-  EXPECT_THAT(parse_error("k, m; box 8, 8"), HasSubstr("begins with what it is of"));
+  EXPECT_THAT(parse_error("k, m; box 8, 8"), HasSubstr("begins with its operand"));
   EXPECT_THAT(parse_error("x: k, m; box 8, 8"), HasSubstr("gemm has no type slot \"x\""));
-  EXPECT_THAT(parse_error("a: k, m"), HasSubstr("box of this map has 0 dimensions, its tensor 2"));
+  EXPECT_THAT(parse_error("a: k, m"),
+              HasSubstr("box of this map has 0 dimensions, but its tensor has 2"));
   EXPECT_THAT(parse_error("a: k, m; box 8, 8; swizle 128"),
               HasSubstr("unknown part \"swizle\" of a map; did you mean \"swizzle\"?"));
   EXPECT_THAT(parse_error("a: k, m; box 8, 8; box 8, 8"), HasSubstr("a second \"box\""));
@@ -141,11 +142,12 @@ TEST(TensorMaps, LinesThatAreWrongArePointedAt) {
 
 TEST(TensorMaps, ValuesThatCudaRefusesAreNamed) {
   EXPECT_THAT(plan_error("a: k, m; box 512, 8"), HasSubstr("box \"512\" is 512, outside 1 to 256"));
-  EXPECT_THAT(plan_error("a: k, m; box 4, 8"), HasSubstr("8 bytes in the box are not whole 16"));
+  EXPECT_THAT(plan_error("a: k, m; box 4, 8"),
+              HasSubstr("8 bytes in the box are not a multiple of 16"));
   EXPECT_THAT(plan_error("a: k, m; box 64, 8; swizzle 64"), HasSubstr("exceed the swizzle of 64"));
   EXPECT_THAT(plan_error("a: k, m; box 8, 8; swizzle 16"), HasSubstr("none of 0 32 64 128"));
   EXPECT_THAT(plan_error("a: k, m; box 8, 8; promote 512"), HasSubstr("none of 0 64 128 256"));
-  EXPECT_THAT(plan_error("a: k, m; box 8, 8; pitch 4"), HasSubstr("not whole 16"));
+  EXPECT_THAT(plan_error("a: k, m; box 8, 8; pitch 4"), HasSubstr("not a multiple of 16"));
   EXPECT_THAT(plan_error("a: k, m; box 8, 8; pitch 0; in_workspace 0"),
               HasSubstr("pitch 0 of dimension 1"));
   EXPECT_THAT(plan_error("a: k, m; box 8, 8; pitch 8; in_workspace 8"),

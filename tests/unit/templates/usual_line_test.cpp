@@ -124,7 +124,7 @@ TEST(UsualLineError, TooManyCombinations) {
   std::string text = with_usual("//@ usual tile_m=32|64|128 tile_n=32|64 splits=1|2|4\n");
   EXPECT_THAT(
       error_text(ErrorKind::template_, [&] { (void)KernelTemplate::parse("tiny.cu", text); }),
-      StartsWith("tiny.cu:21:41: 18 combinations; a line may have 16\n"));
+      StartsWith("tiny.cu:21:41: 18 combinations; a line may have at most 16\n"));
 }
 
 TEST(UsualLineError, Malformed) {
@@ -140,7 +140,7 @@ TEST(UsualLineError, Malformed) {
               AllOf(StartsWith("tiny.cu:21:11:"), HasSubstr("\"tile_m\" has no '='")));
   EXPECT_THAT(usual_error("tile_m=32 tile_m=64"),
               StartsWith("tiny.cu:21:21: a second value for \"tile_m\"\n"));
-  EXPECT_THAT(usual_error("tile_m=32|64|32"), StartsWith("tiny.cu:21:11: 32 is there twice\n"));
+  EXPECT_THAT(usual_error("tile_m=32|64|32"), StartsWith("tiny.cu:21:11: 32 is given twice\n"));
   EXPECT_THAT(usual_error("tile_m=32|"), HasSubstr("\"tile_m=\" has no integer"));
   EXPECT_THAT(usual_error("tile_m|tile_n=32"),
               HasSubstr("a name that is not letters, digits and underscores"));

@@ -115,8 +115,8 @@ TEST(AdoptNames, NumbersThatDoNotGiveWayAreNamedByTheirLine) {
     const Adoption adoption = with_kernel(declarations);
     EXPECT_THAT(adoption.adopted.text, HasSubstr("//@   grid     ceil_div(n, 64)"));
     EXPECT_THAT(adoption.notes,
-                ElementsAre(HasSubstr("defines block_size_x, whatever Kiln says: to tune it, write "
-                                      "\"#ifndef block_size_x\" above")))
+                ElementsAre(HasSubstr("always defines block_size_x, so Kiln cannot tune the macro: "
+                                      "write \"#ifndef block_size_x\" above")))
         << declarations;
   }
 }
@@ -126,8 +126,8 @@ TEST(AdoptNames, AMisspeltGuardIsNamed) {
        {"#define block_size_x 128", "constexpr int block_size_x = 128;"}) {
     for (const char* const guard : {"#ifndef block_sizex", "#if !defined(block_sizex)"}) {
       EXPECT_THAT(with_kernel(std::string(guard) + "\n" + definition + "\n#endif").notes,
-                  ElementsAre("line 2: the #ifndef above asks for block_sizex, and block_size_x is "
-                              "defined: write the same name in both, and adopt again"));
+                  ElementsAre("line 2: the #ifndef above tests block_sizex, but the #define sets "
+                              "block_size_x: write the same name in both, and adopt again"));
     }
   }
 }

@@ -30,7 +30,7 @@ TEST(AdoptRefusals, TexturesAreRefusedWithTheirLine) {
                       "  out[n] = tex2D<float>(tex, 1, 2);\n}\n"),
               AllOf(StartsWith("kernels/file.cu:2: cudaTextureObject_t tex: textures and surfaces "
                                "are not supported"),
-                    HasSubstr("give the kernel a pointer to the array")));
+                    HasSubstr("pass the array to the kernel as an operand")));
   EXPECT_THAT(refusal("texture<float, 2> image;\n__global__ void f(float* out) { out[0] = 1; }\n"),
               StartsWith("kernels/file.cu:1: texture<...>: "));
 }
@@ -78,22 +78,23 @@ TEST(AdoptRefusals, TexturesAreFoundBehindOtherNames) {
 TEST(AdoptRefusals, WhatNoOperandIsIsRefusedAtItsParameter) {
   for (const auto& [parameter, why] : Pairs{
            {"const float (*t)[4]",
-            "t points to arrays, and an operand has numbers only. Next: take "
+            "t points to arrays, but the elements of an operand are numbers. Next: take "
             "\"const float* t\" instead, and write t[i * 4 + j] for t[i][j]"},
            {"float t[][N + 1]",
-            "t points to arrays, and an operand has numbers only. Next: take "
+            "t points to arrays, but the elements of an operand are numbers. Next: take "
             "\"float* t\" instead, and write t[i * (N + 1) + j] for t[i][j]"},
            {"int (* __restrict__ t)[2][3]", "and write t[i * 2 * 3 + j] for t[i][j]"},
            {"Rows t",
-            "t points to arrays, and an operand has numbers only. Next: take \"float* t\""},
+            "t points to arrays, but the elements of an operand are numbers. Next: take \"float* "
+            "t\""},
            {"float*** t",
-            "t is a \"float***\", and an operand has one pointer before its arrays at "
-            "most. Next: take \"float** t\" instead"},
+            "t is a \"float***\", but an operand has at most two levels of pointers. Next: take "
+            "\"float** t\" instead"},
            {"float** t[]", "t is a \"float***\""},
            {"Pointer** t", "t is a \"float***\""},
            {"float (*t)(float of, int n)",
-            "t is a function, and none can be passed to a kernel. "
-            "Next: make it a parameter of the kernel's template"},
+            "t is a function, which cannot be passed to a kernel. Next: make the function a "
+            "template parameter of the kernel"},
            {"Function t", "t is a function"},
        }) {
     const std::string source =

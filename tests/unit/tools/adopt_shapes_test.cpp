@@ -115,7 +115,7 @@ __global__ void k(float* written, float* all, float* grown, float* assigned, flo
                   HasSubstr("operand    grown inout: n "), HasSubstr("operand    assigned out: n "),
                   HasSubstr("operand    read in: n "), HasSubstr("operand    stored out: n ")));
   EXPECT_THAT(text, AllOf(HasSubstr("operand    vectors out: n, 4"),
-                          HasSubstr("out: its address is given away"),
+                          HasSubstr("out: the kernel passes the address on"),
                           HasSubstr("operand    again in: n ")));
 }
 
@@ -227,8 +227,8 @@ TEST(AdoptShapes, ProductsByOtherNamesAreProducts) {
         << index;
   }
   EXPECT_THAT(launch("(blockIdx.x << log_block) + threadIdx.x", "n"),
-              HasSubstr("//@   grid     FILL_IN                        // blocks: blockIdx.x is "
-                        "shifted by log_block, and"));
+              HasSubstr("//@   grid     FILL_IN                        // number of blocks: the "
+                        "code shifts blockIdx.x by"));
   EXPECT_THAT(launch("blockIdx.x * 64 + threadIdx.x", "(n << 2)"),
               HasSubstr("ceil_div((n * 4), 64)"));
   EXPECT_THAT(launch("blockIdx.x * 64 + threadIdx.x", "n >> 1"), HasSubstr("ceil_div(n / 2, 64)"));
@@ -321,8 +321,7 @@ __global__ void k(float* y, int n) {
   EXPECT_THAT(adoption.notes,
               Contains(HasSubstr("<iostream>, <vector> are for the host, and kernels are compiled "
                                  "without them: put them under")));
-  EXPECT_THAT(adoption.notes,
-              Contains(HasSubstr("\"first.h\", \"second.cuh\" were not looked into")));
+  EXPECT_THAT(adoption.notes, Contains(HasSubstr("\"first.h\", \"second.cuh\" were not read")));
 }
 
 TEST(AdoptShapes, AHeaderThatIsMissingIsNamed) {
@@ -337,11 +336,10 @@ TEST(AdoptShapes, AHeaderThatIsMissingIsNamed) {
   const Adoption adoption = adopt(folder.path() + "/k.cu", source, {});
   EXPECT_THAT(
       adoption.notes,
-      ElementsAre("line 1: neither CUDA nor Kiln has <cuda_fp61.h>: write <cuda_fp16.h>, if that "
-                  "is meant",
+      ElementsAre("line 1: neither CUDA nor Kiln has <cuda_fp61.h>: did you mean <cuda_fp16.h>?",
                   "line 3: there is no \"local.cuh\" beside the file: name its folder with "
                   "--include DIR or a line \"//@ include DIR\"",
-                  HasSubstr("\"there.cuh\" was not looked into")));
+                  HasSubstr("\"there.cuh\" was not read")));
 }
 
 TEST(AdoptShapes, FunctionsThatTheCompilerOfKernelsRefusesAreNamed) {
@@ -354,9 +352,9 @@ TEST(AdoptShapes, FunctionsThatTheCompilerOfKernelsRefusesAreNamed) {
                       "constexpr int twice(int n) { return 2 * n; }\n"
                       "HOST_DEVICE int thrice(int n) { return 3 * n; }\n")
                   .notes,
-              ElementsAre("check (line 5), main (line 6) are for the host, and the compiler of "
-                          "kernels refuses them: put them under \"#if !defined(KILN_RENDERED)\", "
-                          "or write __device__ before what kernels call"));
+              ElementsAre("check (line 5), main (line 6) are for the host, and NVRTC rejects them: "
+                          "put them under \"#if !defined(KILN_RENDERED)\", or write __device__ "
+                          "before functions that kernels call"));
   for (const char* const condition :
        {"#if !defined(KILN_RENDERED)\n", "#ifndef KILN_RENDERED\n", "#ifndef kernel_tuner\n"}) {
     EXPECT_THAT(adopted(kernel + condition + "#include <vector>\n" + host + "#endif\n").notes,
@@ -376,8 +374,8 @@ __global__ void k(float* y, const float* x, int n) {
 }
 )");
   EXPECT_THAT(adoption.notes,
-              ElementsAre("line 3: blok_size_x resembles block_size_x, which is tuned as well: "
-                          "correct it if it is a typo, and adopt again"));
+              ElementsAre("line 3: blok_size_x resembles block_size_x, another tunable: if this is "
+                          "a typo, correct the name, and adopt again"));
 }
 
 TEST(AdoptShapes, IntegersOfAnySizeAndComplexNumbersHaveTypes) {
@@ -398,13 +396,12 @@ __global__ void gather(cuComplex* out, const cuComplex* table, const long long* 
                     HasSubstr("type       c u32\n"), HasSubstr("scalar     clip bool = 1"),
                     HasSubstr("scalar     gain f16 = 1"), HasSubstr("scalar     bias bf16 = 1"),
                     HasSubstr("scalar     c0 s8 = 1")));
-  EXPECT_THAT(
-      adoption.operation.text,
-      AllOf(HasSubstr("operand    index in: count"),
-            HasSubstr("indices: add \"; fill integers 0 (n"), HasSubstr("right      total exact"),
-            HasSubstr("double2* out"), HasSubstr("const long long* index"),
-            HasSubstr("unsigned long long* total"), HasSubstr("bool clip"), HasSubstr("float gain"),
-            HasSubstr("(float) gain,"), HasSubstr("(float) bias, c0")));
+  EXPECT_THAT(adoption.operation.text,
+              AllOf(HasSubstr("operand    index in: count"), HasSubstr("if these are indices, add"),
+                    HasSubstr("right      total exact"), HasSubstr("double2* out"),
+                    HasSubstr("const long long* index"), HasSubstr("unsigned long long* total"),
+                    HasSubstr("bool clip"), HasSubstr("float gain"), HasSubstr("(float) gain,"),
+                    HasSubstr("(float) bias, c0")));
   EXPECT_THAT(
       adoption.adopted.text,
       HasSubstr(
@@ -448,7 +445,7 @@ __global__ void saxpy(T* y, const T* x, T a, S b, int n) {
 )");
   EXPECT_THAT(adoption.operation.text,
               AllOf(HasSubstr("type       y f32 "), HasSubstr("type       x f32 "),
-                    HasSubstr("CHECK: what T is: a scalar of that type has one"),
+                    HasSubstr("CHECK: one type only, because a scalar has type T"),
                     HasSubstr("scalar     a f32 = 1 "), HasSubstr("scalar     b f32 = 1 "),
                     Not(HasSubstr("f64 "))));
   EXPECT_THAT(adoption.adopted.text, AllOf(HasSubstr("//@ types      y=f32 x=y\n"),

@@ -104,12 +104,12 @@ TEST(Adopt, APlainKernelNeedsLittle) {
   EXPECT_EQ(adoption.template_name, "vector_add_kernel");
   EXPECT_EQ(adoption.adopted.text,
             R"(//@ template   vector_add_kernel
-//@ purpose    The kernel of file.cu, adopted as it is.
+//@ purpose    The unchanged kernel of file.cu.
 //@ operation  vector_add
 //@ tune       block_size_x = 32 64 128* 256 512 1024
 //@ require    block_size_x <= device.max_threads
 //@ launch     vector_add
-//@   grid     ceil_div(n, block_size_x)      // CHECK: blocks
+//@   grid     ceil_div(n, block_size_x)      // CHECK: number of blocks
 //@   block    block_size_x
 //@   args     c, a, b, n
 
@@ -121,7 +121,7 @@ TEST(Adopt, APlainKernelNeedsLittle) {
             HasSubstr("vector_add_reference(double* c, const double* a, const double* b, "
                       "int n) {\n")));
   const auto result = loaded(adoption,
-                             {{"FILL_IN: one line that says what is computed", "A sum"},
+                             {{"FILL_IN: say in one line what the operation computes", "A sum"},
                               {"c FILL_IN", "c bound 1 of f32"},
                               {"flops      FILL_IN", "flops      n"},
                               {"reference  FILL_IN", "reference  vector_add_reference"},
@@ -167,12 +167,12 @@ TEST(Adopt, WhatIsMissingIsRefusedByItsLine) {
   const Adoption adoption = adopted(test::kVectorAddSource);
   EXPECT_THAT(error_text(ErrorKind::template_,
                          [&] { (void)Operation::parse("vector_add.cu", adoption.operation.text); }),
-              StartsWith("vector_add.cu:2:16: FILL_IN is yet to be filled in\n"));
-  const std::string named =
-      filled(adoption.operation.text, {{"FILL_IN: one line that says what is computed", "A sum"}});
+              StartsWith("vector_add.cu:2:16: replace FILL_IN (the first of 4 places)\n"));
+  const std::string named = filled(
+      adoption.operation.text, {{"FILL_IN: say in one line what the operation computes", "A sum"}});
   EXPECT_THAT(
       error_text(ErrorKind::template_, [&] { (void)Operation::parse("vector_add.cu", named); }),
-      StartsWith("vector_add.cu:10:18: FILL_IN is yet to be filled in: exact, or \"within "
+      StartsWith("vector_add.cu:10:18: replace FILL_IN (the first of 3 places): exact, or \"within "
                  "1e-5 1e-6\" (relative, absolute), or \"bound 16 of f32\" (16 roundoffs of "
                  "f32)\n"));
   std::vector<int> lines;
@@ -204,14 +204,14 @@ TEST(Adopt, AConvolutionWithConstantMemory) {
   EXPECT_THAT(adoption.adopted.text, Not(HasSubstr("clamped ="))) << "a function";
   EXPECT_EQ(adoption.operation_name, "convolution");
   EXPECT_EQ(adoption.template_name, "convolution_kernel");
-  const auto result =
-      loaded(adoption,
-             {{"FILL_IN: one line that says what is computed", "A filter slides over an image"},
-              {"input in: FILL_IN", "input in: height + 6, width + 6"},
-              {"output FILL_IN", "output bound 64 of f32"},
-              {"flops      FILL_IN", "flops      98 * height * width"},
-              {"reference  FILL_IN", "reference  convolution_reference"}},
-             {{"tile_size_y = 1* 2", "tile_size_y = 1 2*"}}, {{"height", 100}, {"width", 200}});
+  const auto result = loaded(
+      adoption,
+      {{"FILL_IN: say in one line what the operation computes", "A filter slides over an image"},
+       {"input in: FILL_IN", "input in: height + 6, width + 6"},
+       {"output FILL_IN", "output bound 64 of f32"},
+       {"flops      FILL_IN", "flops      98 * height * width"},
+       {"reference  FILL_IN", "reference  convolution_reference"}},
+      {{"tile_size_y = 1* 2", "tile_size_y = 1 2*"}}, {{"height", 100}, {"width", 200}});
   EXPECT_EQ(result.launches[0].grid[0], 7U);
   EXPECT_EQ(result.launches[0].grid[1], 13U);
 }
@@ -233,7 +233,7 @@ TEST(Adopt, AStencilHasItsPlainTwinAsReference) {
                     HasSubstr("//@   block    32, 4, 1\n"), HasSubstr("/* The plain one. */"),
                     Not(HasSubstr("tile_size_z"))));
   const auto result = loaded(adoption,
-                             {{"FILL_IN: one line that says what is computed", "A step"},
+                             {{"FILL_IN: say in one line what the operation computes", "A step"},
                               {"now in: FILL_IN", "now in: nz, ny, nx"},
                               {"next FILL_IN", "next bound 4 of f32"},
                               {"flops      FILL_IN", "flops      2 * nx * ny * nz"}},
@@ -249,7 +249,7 @@ TEST(Adopt, ATwinThatTakesSomethingElseIsMarked) {
   EXPECT_EQ(adoption.reference, "add_reference");
   EXPECT_THAT(
       adoption.operation.text,
-      HasSubstr("//@   args     FILL_IN, n                     // what the reference takes"));
+      HasSubstr("//@   args     FILL_IN, n                     // the arguments of the reference"));
 }
 
 TEST(Adopt, ComplexNumbersInPlaceByATemplate) {
@@ -258,7 +258,7 @@ TEST(Adopt, ComplexNumbersInPlaceByATemplate) {
       adoption.operation.text,
       AllOf(HasSubstr("//@ type       signal f32\n"), HasSubstr("//@ type       factors f32 f64 "),
             HasSubstr("//@ operand    signal inout: n, 2 "),
-            HasSubstr("inout: the body reads it, too"),
+            HasSubstr("inout: the kernel also reads this array"),
             HasSubstr("const long long elements = static_cast<long long>(n) * 2;")));
   EXPECT_THAT(adoption.adopted.text,
               AllOf(HasSubstr("//@ tune       block_size_x = 32 64 128 192* 256 512 1024\n"),
@@ -276,7 +276,7 @@ TEST(Adopt, ComplexNumbersInPlaceByATemplate) {
       ElementsAre(HasSubstr("<iostream>"), HasSubstr("main (line 21)"), HasSubstr("line 24")));
   const auto result =
       loaded(adoption,
-             {{"FILL_IN: one line that says what is computed", "Numbers times factors"},
+             {{"FILL_IN: say in one line what the operation computes", "Numbers times factors"},
               {"factors in: n", "factors in: 2 * n"},
               {"signal FILL_IN", "signal within 1e-5 1e-6"},
               {"flops      FILL_IN", "flops      2 * n"},
@@ -300,7 +300,7 @@ TEST(Adopt, PartialSumsGoThroughTheWorkspace) {
                     HasSubstr("//@   args     sum, workspace, grid_blocks "),
                     Not(HasSubstr("BlockReduce ="))));
   const auto result = loaded(adoption,
-                             {{"FILL_IN: one line that says what is computed", "The sum"},
+                             {{"FILL_IN: say in one line what the operation computes", "The sum"},
                               {"sum FILL_IN", "sum bound 64 of f32"},
                               {"flops      FILL_IN", "flops      n"},
                               {"reference  FILL_IN", "reference  block_sum_reference"}},
@@ -315,8 +315,8 @@ TEST(Adopt, OneOfSeveralKernelsIsNamed) {
   const std::string two = std::string(test::kVectorAddSource) +
                           "__global__ void scale(float* x, int n) { x[threadIdx.x] *= 2.0f; }\n";
   EXPECT_THAT(error_text(ErrorKind::usage, [&] { (void)adopted(two.c_str()); }),
-              StartsWith("kernels/file.cu: 2 kernels are in this file (vector_add, scale); name "
-                         "the one to adopt: --kernel vector_add"));
+              StartsWith("kernels/file.cu: this file defines 2 kernels (vector_add, scale). Next: "
+                         "name the kernel to adopt, --kernel vector_add"));
   EXPECT_EQ(adopted(two.c_str(), {{"scale"}, ""}).operation_name, "scale");
   EXPECT_THAT(
       error_text(ErrorKind::usage,
@@ -338,10 +338,10 @@ TEST(Adopt, OneOfSeveralKernelsIsNamed) {
 
 TEST(Adopt, WhatCannotBeAdoptedIsExplained) {
   EXPECT_THAT(error_text(ErrorKind::usage, [] { (void)adopted("__global__ void f(int n);\n"); }),
-              StartsWith("kernels/file.cu: no __global__ function with a body"));
+              StartsWith("kernels/file.cu: this file defines no __global__ function"));
   EXPECT_THAT(error_text(ErrorKind::usage,
                          [] { (void)adopted("//@ template x\n__global__ void f() {}\n"); }),
-              HasSubstr("has front matter already"));
+              HasSubstr("already has front matter"));
   EXPECT_THAT(error_text(ErrorKind::template_,
                          [] { (void)adopted("\n__global__ void f() {\n  if (1) {\n}\n"); }),
               StartsWith("kernels/file.cu:2: this \"{\" is not closed"));
@@ -359,16 +359,15 @@ __global__ void odd(Shape* out, const float* device, Shape shape, int& left,
 )");
   EXPECT_THAT(adoption.operation.text,
               AllOf(HasSubstr("//@ type       out FILL_IN "),
-                    HasSubstr("an element type that is stored like Shape"),
+                    HasSubstr("an element type with the same storage as Shape"),
                     HasSubstr("//@ operand    out out: FILL_IN "),
                     HasSubstr("operand    device_ in"), HasSubstr("type_ ")));
-  EXPECT_THAT(
-      adoption.adopted.text,
-      AllOf(HasSubstr("//@ tune       magic = FILL_IN "), HasSubstr("//@   grid     FILL_IN "),
-            HasSubstr("//@   block    FILL_IN "),
-            HasSubstr("//@   smem     FILL_IN                        // bytes of the dynamic "
-                      "shared memory, buffer[]\n"),
-            HasSubstr("args     out, device_, {FILL_IN}, FILL_IN, on, type_, n")));
+  EXPECT_THAT(adoption.adopted.text,
+              AllOf(HasSubstr("//@ tune       magic = FILL_IN "),
+                    HasSubstr("//@   grid     FILL_IN "), HasSubstr("//@   block    FILL_IN "),
+                    HasSubstr("//@   smem     FILL_IN                        // bytes of dynamic "
+                              "shared memory for buffer[]\n"),
+                    HasSubstr("args     out, device_, {FILL_IN}, FILL_IN, on, type_, n")));
 }
 
 TEST(Adopt, AKernelWhoseBlocksWaitForEachOtherIsCooperative) {
@@ -510,10 +509,11 @@ __global__ void k(float* y, int n) {
                     Not(HasSubstr("operand    five"))));
   EXPECT_THAT(
       adoption.notes,
-      ElementsAre(HasSubstr("line 2: one is a P, and an operand has elements of one type"),
-                  HasSubstr("line 3: two is a struct, and an operand has elements of one type"),
-                  HasSubstr("line 4: three is a template, of which Kiln can fill no instance"),
-                  HasSubstr("line 5: five is a pointer in constant memory")));
+      ElementsAre(
+          HasSubstr("line 2: one is a P, but all elements of an operand have one type"),
+          HasSubstr("line 3: two is a struct, but all elements of an operand have one type"),
+          HasSubstr("line 4: three is a variable template, and Kiln cannot fill its instances"),
+          HasSubstr("line 5: five is a pointer in constant memory")));
 }
 
 TEST(Adopt, PointersToPointersAreOperandsBehindThem) {
@@ -570,7 +570,7 @@ TEST(AdoptLimits, ManyConstantsAreRefusedAtTheirLine) {
   for (int i = 1; i < 200; ++i) source += ",\nc" + std::to_string(i);
   source += ";\n__global__ void f(float* x) { x[0] = c0; }\n";
   EXPECT_THAT(error_text(ErrorKind::template_, [&] { (void)adopted(source.c_str()); }),
-              StartsWith("kernels/file.cu:129:1: c128 is one of more than 128 variables"));
+              StartsWith("kernels/file.cu:129:1: with c128, the file has more than 128 variables"));
 }
 
 }  // namespace

@@ -177,7 +177,8 @@ TEST(TuneReport, ACompleteSearchSaysWhatItLeftOut) {
   EXPECT_THAT(report_text(report, context_on("cuda:0")), HasSubstr("the whole space was covered"));
   result.progress.given_up = 31;
   EXPECT_THAT(report_text(report, context_on("cuda:0")),
-              AllOf(HasSubstr("31 candidates were left out"), Not(HasSubstr("whole space"))));
+              AllOf(HasSubstr("31 candidates of templates that are far too slow"),
+                    Not(HasSubstr("whole space"))));
 }
 
 TEST(TuneReport, SaysHowManyCandidatesShareAnOutcome) {
@@ -190,11 +191,11 @@ TEST(TuneReport, SaysHowManyCandidatesShareAnOutcome) {
   EXPECT_THAT(text(), HasSubstr("  code      1 distinct binary ran for 1 candidate\n"));
   progress.codes = 1155;
   progress.shared = 45;
-  EXPECT_THAT(text(), HasSubstr("1,155 distinct binaries ran for 1,200 candidates; "
-                                "45 of them (3.8 %) share an outcome\n"));
+  EXPECT_THAT(text(), HasSubstr("1,155 distinct binaries ran for 1,200 candidates; 45 candidates "
+                                "(3.8 %) got the outcome of an identical binary\n"));
   report.provenance = Provenance::compiled;
-  EXPECT_THAT(text(), HasSubstr("1,155 distinct binaries among 1,200 candidates; "
-                                "45 of them (3.8 %) repeat one\n"));
+  EXPECT_THAT(text(), HasSubstr("1,155 distinct binaries among 1,200 candidates; 45 candidates "
+                                "(3.8 %) repeat another's binary\n"));
   progress.compiled = 1300;
   const Json json = report_json(report);
   EXPECT_EQ(json["compiled"], 1300);
@@ -207,11 +208,11 @@ TEST(TuneReport, WhatIsLeftToCheckComesBeforeTheUse) {
   report.request = problem_case({Gemm::of(DType::f16, 64, 64, 64)});
   TuneResult& result = report.result.emplace();
   result.best.emplace();
-  EXPECT_THAT(report_text(report, context_on("cuda:0")), HasSubstr("\nuse it\n"));
+  EXPECT_THAT(report_text(report, context_on("cuda:0")), HasSubstr("\nuse this kernel\n"));
   result.unchecked = "the budget ended first";
   EXPECT_THAT(report_text(report, context_on("cuda:0")),
               AllOf(HasSubstr("  next      kiln verify gemm"),
-                    HasSubstr("\nuse it once that command finds nothing\n")));
+                    HasSubstr("\nuse this kernel once that command finds no fault\n")));
 }
 
 TEST(TuneReport, SaysWhoseOutcomeTheBestShares) {
@@ -220,8 +221,9 @@ TEST(TuneReport, SaysWhoseOutcomeTheBestShares) {
   Trial& best = report.result.emplace().best.emplace();
   EXPECT_THAT(report_text(report, context_on("cuda:0")), Not(HasSubstr("the same")));
   best.shared_from = std::string(32, 'a');
-  EXPECT_THAT(report_text(report, context_on("cuda:0")),
-              HasSubstr("that of trial " + best.shared_from + ", whose machine code is the same"));
+  EXPECT_THAT(
+      report_text(report, context_on("cuda:0")),
+      HasSubstr("copied from trial " + best.shared_from + ", which has the same machine code"));
 }
 
 TEST(TuneReport, WithoutAValidCandidateTheExitCodeSaysWhetherMoreTimeMayHelp) {

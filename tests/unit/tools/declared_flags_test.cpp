@@ -59,7 +59,7 @@ TEST(DeclaredFlags, DtypeIsTheTypeOfAllThatMayHaveIt) {
   const auto one = parse_declared(rows, "--rows 1 --cols 1 --dtype f16 --y f32");
   EXPECT_EQ(one.problem.canonical(), "rows_test x=f16 y=f32 | rows=1 cols=1");
   EXPECT_THAT(error_of_declared(rows, "--rows 1 --cols 1 --dtype s8"),
-              StartsWith("--dtype s8: nothing of rows_test may have that type"));
+              StartsWith("--dtype s8: no operand of rows_test can have this type"));
 }
 
 TEST(DeclaredFlags, ErrorsNameTheFlag) {
@@ -77,7 +77,7 @@ TEST(DeclaredFlags, ErrorsNameTheFlag) {
   EXPECT_EQ(error_of_declared(causal, "--causal_test-top 1 --causal 2"),
             "--causal: 2 is not one of 0, 1");
   EXPECT_THAT(error_of_declared(causal, "--causal_test-top 1 --turns 2.5"),
-              HasSubstr("--turns: 2.5 is not a whole number, and u32 has no others"));
+              HasSubstr("--turns: 2.5 is not an integer, but u32 has only integers"));
 }
 
 TEST(DeclaredFlags, SizesMayHaveADefaultWithinTheirRange) {
@@ -142,9 +142,9 @@ TEST(DeclaredFlags, AnyTypeOfElementsAndScalarsHasThem) {
   EXPECT_EQ(one.operands[0].shape.bytes(), 56);
   EXPECT_EQ(parse_declared(typed, "--n 7 --clip 0").scalars[0], 0.0);
   EXPECT_THAT(error_of_declared(typed, "--n 7 --clip 2"),
-              HasSubstr("--clip: 2 is outside of 0 to 1, what bool may be"));
+              HasSubstr("--clip: 2 is outside of 0 to 1, the range of bool"));
   EXPECT_THAT(error_of_declared(typed, "--n 7 --gain 70000"),
-              HasSubstr("--gain: 70000 is outside of -65504 to 65504, what f16 may be"));
+              HasSubstr("--gain: 70000 is outside of -65504 to 65504, the range of f16"));
   EXPECT_THAT(error_of_declared(typed, "--n 7 --gain nan"),
               HasSubstr("--gain: nan is not finite, and a scalar has to be"));
   EXPECT_EQ(error_of_declared(typed, "--n 7 --x f32"), "--x f32: choose from cf32, s16");

@@ -130,7 +130,7 @@ TEST_F(DeclaredCheckerTest, WhatIsWrongIsCountedAndShown) {
   });
   expect_found("greatest_none",
                AllOf(HasSubstr("rows=7 cols=33 (normal data): element 5: 35, which "
-                               "greatest_checker refuses; 2 elements wrong")),
+                               "greatest_checker rejects; 2 elements wrong")),
                "greatest_first");
 }
 
@@ -174,7 +174,7 @@ void turned_checker();
   prepare(kTurned, {{"n", 20}});
   expect_right("turned_right");
   expect_found("turned_partly",
-               HasSubstr("n=7 (normal data): element 5: (35, -4), which turned_checker refuses; 2 "
+               HasSubstr("n=7 (normal data): element 5: (35, -4), which turned_checker rejects; 2 "
                          "elements wrong"),
                "turned_right");
 }
@@ -188,7 +188,7 @@ TEST_F(DeclaredCheckerTest, WhatWasThereBeforeIsKnown) {
                                 y[0] = y[1];
                               });
   expect_found("sorted_with_a_copy",
-               HasSubstr("n=7 (normal data): sorted_checker refuses it; 1 element wrong"),
+               HasSubstr("n=7 (normal data): sorted_checker rejects the result; 1 element wrong"),
                "sorted_right");
 }
 
@@ -318,7 +318,7 @@ TEST_F(DeclaredCheckerTest, ReferenceAndCheckerShareAnOperation) {
   EXPECT_EQ(found.evidence, "compared in 8 of 4096 rows");
   EXPECT_THAT(judge("doubled_but_last").evidence, HasSubstr("y, row 4095 column 3"));
   EXPECT_THAT(judge("doubled_without_a_place").evidence,
-              HasSubstr("place, element 4095: -7, which doubled_checker refuses"));
+              HasSubstr("place, element 4095: -7, which doubled_checker rejects"));
 }
 
 CaseParts parts_of(const std::string& flops, std::int64_t rows, std::int64_t most_products) {

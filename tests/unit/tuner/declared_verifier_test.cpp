@@ -102,7 +102,7 @@ TEST(WrongOutputs, TellAReferenceWithoutAResultAndMemoryThatNothingWrote) {
   complex.found.first_expected_imaginary = 2;
   EXPECT_EQ(describe(complex), "row 3 column 1: (1, 2), off by 3e-09, bound 1e-09");
   unwritten.checker = "check";
-  EXPECT_EQ(describe(unwritten), "row 3 column 1: never written, which check refuses");
+  EXPECT_EQ(describe(unwritten), "row 3 column 1: never written, which check rejects");
 }
 
 TEST_F(DeclaredVerifierTest, ScalarsMustBeApplied) {

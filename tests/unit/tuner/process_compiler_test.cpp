@@ -99,9 +99,9 @@ TEST_F(ProcessCompilerTest, AChildThatDiesFailsItsCompilationOnly) {
   auto other = begin("slow");
   const CompileResult crashed = compiler_.compile(source("crash"));
   EXPECT_FALSE(crashed.ok);
-  EXPECT_THAT(crashed.log, HasSubstr("kernel.cu: the compiler crashed on this source, twice: its "
-                                     "process was killed by signal 6"));
-  EXPECT_THAT(crashed.log, HasSubstr("Next: look for what is huge or deeply nested"));
+  EXPECT_THAT(crashed.log, HasSubstr("kernel.cu: the compiler crashed twice on this source: the "
+                                     "compiler's process was killed by signal 6"));
+  EXPECT_THAT(crashed.log, HasSubstr("Next: look for huge or deeply nested code"));
   EXPECT_TRUE(other.get().ok);
   EXPECT_TRUE(compiler_.compile(source("right")).ok);
 }

@@ -99,8 +99,8 @@ TEST_F(SessionChecks, WhatTheyHadNoTimeForIsNotTheBestOnceTheyFoundItsTemplateWr
   EXPECT_EQ(result.session.state, "budget");
   ASSERT_EQ(result.failures.size(), 1U);
   EXPECT_EQ(result.failures[0].example.message, "race at toy.cu:7");
-  EXPECT_THAT(observer.notes, Contains("the next best was not checked for races, missing waits and "
-                                       "the like: the budget ended first"));
+  EXPECT_THAT(observer.notes, Contains("the next best candidate was not checked for races, missing "
+                                       "waits and similar faults: the budget ended first"));
   BestQuery query;
   query.problem = request.tuned.problem;
   query.device = device.info().device_class;
@@ -136,8 +136,9 @@ TEST_F(SessionChecks, WhatCouldNotBeLookedAtIsToldAndLookedAtNextTime) {
   EXPECT_FALSE(unchecked.best->verification->checked);
   EXPECT_EQ(unchecked.unchecked, "took longer than 10 s");
   EXPECT_EQ(stored().size(), 3U) << "which says nothing about the candidate";
-  EXPECT_THAT(observer.notes, Contains(HasSubstr("was not checked for races, missing waits and the "
-                                                 "like: took longer than 10 s")));
+  EXPECT_THAT(observer.notes,
+              Contains(HasSubstr("candidate was not checked for races, missing waits and similar "
+                                 "faults: took longer than 10 s")));
   // Nor do they go on for longer than the budget.
   auto hanging = evaluator();
   hanging.hangs = [](const EvaluationJob& job) { return job.check; };

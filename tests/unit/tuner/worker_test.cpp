@@ -132,7 +132,7 @@ TEST_F(WorkerTest, ACandidateWhoseProcessIsKilledFromOutsideGetsOneSecondTry) {
 
     const Evaluation twice = evaluator.evaluate(job("is_killed"));
     EXPECT_EQ(twice.outcome, Outcome::crashed);
-    EXPECT_THAT(twice.message, AllOf(HasSubstr("signal 9"), HasSubstr("like the one before it")));
+    EXPECT_THAT(twice.message, AllOf(HasSubstr("signal 9"), HasSubstr("like the process before")));
     EXPECT_EQ(evaluator.restarts(), 3);
   }
   unsetenv("KILN_TEST_MARK");

@@ -76,7 +76,7 @@ TEST(GlobalRaces, TheNextStepIsWhatOrdersTheTwoThreads) {
               HasSubstr("put __syncthreads() between the"));
   EXPECT_THAT(next_of(in_blocks(kWrite + kReadNext)), HasSubstr("put __syncwarp() between the"));
   const LaunchResult one_word = in_blocks("st.global.u32 [%rd1], %r1;");
-  EXPECT_THAT(next_of(one_word), HasSubstr("let one "));
+  EXPECT_THAT(next_of(one_word), HasSubstr("let only one "));
   const std::string of_next_block = "ld.global.u32 %r4, [%rd2+1024];\n";
   EXPECT_THAT(next_of(in_blocks(kWrite + of_next_block, 2)), HasSubstr("blocks run in any order"));
 }

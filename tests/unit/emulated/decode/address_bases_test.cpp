@@ -54,7 +54,7 @@ TEST(AddressBases, AnOverflowIsNamed) {
   EXPECT_EQ(result.reports.front().times, 1U) << "that of the last lane";
   EXPECT_THAT(result.reports.front().text,
               HasSubstr("reads 4 bytes at byte 128 of first, 4-byte element 32, which has 128 "
-                        "bytes; they are second's"));
+                        "bytes; the accessed bytes are second's"));
   EXPECT_EQ(findings(with_arrays("st.shared.u32 [%r6+-4], %r1;")), kOutside);
   EXPECT_EQ(findings(with_arrays("ld.shared.u32 %r7, [_ZZ1kE5first+128];")), kOutside);
 }

@@ -107,15 +107,15 @@ TEST(Decoder, CallsThatCannotBeAreRefused) {
       ".extern .func nowhere();";
   const std::pair<const char*, const char*> cases[] = {
       {"call.foo.bar n;", "the part '.foo'"},
-      {"call n, (%r1);", "gives 'n' 1 values where it has 0"},
+      {"call n, (%r1);", "calls 'n' with 1 values, but the function has 0"},
       {"call n, (), ();", "has 3 operands"},
       {"call nowhere;", "calls 'nowhere', which the module does not define"},
-      {"call f, (%r1);", "no .param variable"},
-      {".shared .b32 s; call f, (s);", "no .param variable"},
-      {".param .b64 wide; call f, (wide);", "passes 8 bytes where 'f' has 4"},
+      {"call f, (%r1);", "not a .param variable"},
+      {".shared .b32 s; call f, (s);", "not a .param variable"},
+      {".param .b64 wide; call f, (wide);", "passes 8 bytes, but the parameter of 'f' has 4"},
       {".param .b32 a; call (a), in_registers, (a);", "a parameter in a register"},
-      {"type: .callprototype _ (); call %rd2;", "has 1 operands where the emulator knows 2"},
-      {"type: .callprototype _ (); call %r2, type;", "another width than u64"},
+      {"type: .callprototype _ (); call %rd2;", "has 1 operands, but the emulator expects 2"},
+      {"type: .callprototype _ (); call %r2, type;", "width differs from that of u64"},
       {"mov.u32 %r1, f;", "the address of 'f' as u32"},
   };
   for (const auto& [call, message] : cases) {
@@ -174,7 +174,7 @@ TEST(Decoder, AModuleNeedsItsVariables) {
   EXPECT_THAT(module_refusal(uses, ".extern .global .u32 x; .global .u64 p = x;"),
               HasSubstr("the address of 'x', which is declared but not defined"));
   EXPECT_THAT(module_refusal(uses, ".shared .u32 x; .global .u64 p = x;"),
-              HasSubstr("the address of 'x', which is no global variable"));
+              HasSubstr("the address of 'x', which is not a global variable"));
   EXPECT_THAT(module_refusal(nothing, ".local .u32 x;"), HasSubstr("'x' is .local outside"));
 }
 
@@ -244,7 +244,7 @@ TEST(Decoder, WhatCallsCopyInHasALimit) {
                              ".func f() { .reg .b32 r; A: ret;\ntable: "
                              ".branchtargets " +
                                  targets + "; brx.idx r, table; }"),
-              HasSubstr("larger than the emulator takes"));
+              HasSubstr("larger than the emulator supports"));
   EXPECT_THAT(module_refusal(calls + "ret;",
                              ".func f() { .local .b8 x[1099511627776]; .reg .b64 r;\n"
                              "mov.u64 r, x; ret; }"),

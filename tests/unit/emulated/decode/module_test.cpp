@@ -480,7 +480,7 @@ TEST(LaunchLimits, ParametersMustBeWhole) {
                                    [&] {
                                      (void)run.launch({1, 1, 1}, {1, 1, 1}, 5);
                                    })
-                .find("takes 16 bytes of parameters, 8 were given"),
+                .find("takes 16 bytes of parameters, but 8 were given"),
             std::string::npos);
 }
 
@@ -533,7 +533,7 @@ TEST(Refusals, CallsThatCannotBeCopiedIn) {
     EXPECT_NE(message.find(why), std::string::npos) << message;
   };
   refused("call g, (given);", "calls 'g', which the module does not define");
-  refused("call (value), f, (given, given);", "gives 'f' 2 values where it has 1");
+  refused("call (value), f, (given, given);", "calls 'f' with 2 values, but the function has 1");
   const std::string loops = refusal_of("call h, ();", ".func h() { call h, (); ret; }");
   EXPECT_NE(loops.find("calls 'h', which calls itself"), std::string::npos) << loops;
 }

@@ -118,7 +118,7 @@ TEST(EmulatedDevice, VariablesOfAModuleCanBeCopiedTo) {
   EXPECT_EQ(values, (std::array<std::uint32_t, 3>{0, 7, 0}));
   const DeviceStatus refused =
       device.copy_on_device(weights->address, counter->address, 8, nullptr);
-  EXPECT_THAT(refused.message, HasSubstr("which no allocation holds"));
+  EXPECT_THAT(refused.message, HasSubstr("outside of all allocations"));
 }
 
 constexpr const char* kPair =
@@ -138,7 +138,7 @@ TEST(EmulatedDevice, AKernelThatStatesItsClusterGetsIt) {
               HasSubstr("clusters of 4 x 1 x 1 blocks, but the kernel states 2 x 1 x 1"));
   kernel.request.geometry.cluster = {1, 1, 1};
   kernel.request.geometry.grid = {3, 1, 1};
-  EXPECT_THAT(kernel.launch().message, HasSubstr("no multiple of its cluster"));
+  EXPECT_THAT(kernel.launch().message, HasSubstr("not a multiple of its cluster"));
 }
 
 TEST(EmulatedDevice, AShapeThatIsRefusedIsNotCountedEither) {
@@ -148,7 +148,7 @@ TEST(EmulatedDevice, AShapeThatIsRefusedIsNotCountedEither) {
   Loaded kernel(text);
   kernel.request.geometry.grid = {4, 1, 1};
   const std::string refused = kernel.launch().message;
-  EXPECT_THAT(refused, HasSubstr("no multiple of its cluster"));
+  EXPECT_THAT(refused, HasSubstr("not a multiple of its cluster"));
   DeviceStatus status;
   static_cast<void>(kernel.device.count(kernel.request, 1, status));
   EXPECT_EQ(status.message, refused);

@@ -123,10 +123,11 @@ TEST(DeviceProfileTest, MistakesAreNamedWithTheirPlace) {
   // Keys: unknown, missing, in the wrong place.
   expect_complaint(changed("launch_ns", "lunch_ns"), "name", 1, "launch_ns is missing");
   expect_complaint(h200_text() + "colour = 3\n", "colour", 1,
-                   "latency_clocks.colour is no key of a device profile");
-  expect_complaint("speed = 3\n" + h200_text(), "speed", 1, "speed is no key of a device profile");
+                   "latency_clocks.colour is not a key of a device profile");
+  expect_complaint("speed = 3\n" + h200_text(), "speed", 1,
+                   "speed is not a key of a device profile");
   expect_complaint(h200_text() + "[extra]\n", "[extra]", 2,
-                   "extra is no section of a device profile");
+                   "extra is not a section of a device profile");
   expect_complaint(changed("\nfp32 =", "\nfp31 ="), "[lanes_per_clock]", 1,
                    "lanes_per_clock.fp32 is missing");
   EXPECT_THAT(error_of(h200_text().substr(0, h200_text().find("[latency_clocks]"))),
@@ -152,7 +153,7 @@ TEST(DeviceProfileTest, MistakesAreNamedWithTheirPlace) {
   expect_complaint(changed("sm_count = 132", "sm_count = 4294967296"), "sm_count", 12,
                    "limits.sm_count must be from 1 to 1024, not 4294967296");
   expect_complaint(changed("name = \"h200\"", "name = 200"), "name", 8,
-                   "name must be a text in quotes");
+                   "name must be a string in quotes");
   expect_complaint(changed("figures = \"measured\"", "figures = \"guessed\""), "figures", 11,
                    "figures must be \"measured\" or \"published\"");
   expect_complaint(changed("arch = \"sm_90a\"", "arch = \"sm_3\""), "arch", 8,

@@ -130,8 +130,8 @@ TEST(PtxConstant, FaultsNameTheirPlace) {
   EXPECT_THAT(refusal_of("0x"), HasSubstr("digits are missing"));
   EXPECT_THAT(refusal_of("089"), HasSubstr("wrong digits follow"));
   EXPECT_THAT(refusal_of("12ab"), HasSubstr("letters or wrong digits"));
-  EXPECT_THAT(refusal_of("1e999"), HasSubstr("no number that a double can hold"));
-  EXPECT_THAT(refusal_of("1.2.3"), HasSubstr("no number that a double can hold"));
+  EXPECT_THAT(refusal_of("1e999"), HasSubstr("a double cannot hold this number"));
+  EXPECT_THAT(refusal_of("1.2.3"), HasSubstr("a double cannot hold this number"));
 }
 
 TEST(PtxConstant, NestingHasALimit) {

@@ -130,9 +130,10 @@ TEST(PtxFunctions, BranchTablesNameInstructions) {
   EXPECT_EQ(kernel.body[1].operands[1].kind, ptx::Operand::Kind::label);
   EXPECT_EQ(kernel.body[1].operands[1].index, 0);
   EXPECT_THAT(kernel_refusal("t: .branchtargets A; bra t; A:"), HasSubstr("not what bra takes"));
-  EXPECT_THAT(kernel_refusal("A: brx.idx %r1, A;"), HasSubstr("'A' is not what brx.idx takes"));
+  EXPECT_THAT(kernel_refusal("A: brx.idx %r1, A;"),
+              HasSubstr("'A' is not a valid target of brx.idx"));
   EXPECT_THAT(kernel_refusal("t: .branchtargets u; u: .branchtargets A; A:"),
-              HasSubstr("'u' is no label of an instruction"));
+              HasSubstr("'u' is not a label of an instruction"));
 }
 
 TEST(PtxFunctions, ScopesHaveTheirOwnRegistersAndVariables) {
@@ -160,17 +161,17 @@ TEST(PtxFunctions, WhatCannotBeIsRefused) {
       {".entry f() { .reg .b32 a<2>; .reg .b32 a<2>; }", "'a' is declared twice"},
       {".entry f() { A: A: }", "the label 'A' stands twice"},
       {".entry f() { .reg .b32 _; }", "'_' cannot be declared"},
-      {".entry f() { .weak .u32 x; }", "'.weak' is not known in the body of a function"},
-      {".entry f() .fastest { ret; }", "'.fastest' is not known before the body"},
-      {".entry f() .blocksareclusters { ret; }", "a grid that counts clusters is not known"},
+      {".entry f() { .weak .u32 x; }", "'.weak' is not supported in the body of a function"},
+      {".entry f() .fastest { ret; }", "'.fastest' is not supported before the body"},
+      {".entry f() .blocksareclusters { ret; }", "a grid that counts clusters is not supported"},
       {".entry f() .maxntid 1, 2, 3, 4 { ret; }", "expected three numbers at most"},
       {".entry f() .maxntid 9999999999 { ret; }", "too large for a number of threads"},
       {".entry f(.reg .v2 .f32 a) { ret; }", "cannot be a parameter"},
-      {".entry f() { ret;", "PTX:2:12: no '}' closes what begins here"},
+      {".entry f() { ret;", "PTX:2:12: this '{' is never closed"},
       {".entry f() { ret }", "expected an operand, not '}'"},
       {".entry f() } ret; }", "expected '{', not '}'"},
-      {".fun f() { ret; }", "PTX:2:1: '.fun' is not known in a module"},
-      {".visible .section x { }", "'.section' is not known in a module"},
+      {".fun f() { ret; }", "PTX:2:1: '.fun' is not supported in a module"},
+      {".visible .section x { }", "'.section' is not supported in a module"},
       {"ret;", "expected a directive, not 'ret'"},
   };
   for (const auto& [text, message] : cases) {

@@ -80,7 +80,7 @@ TEST(PtxOperands, RegistersAreNumberedAsTheyAreMentioned) {
 TEST(PtxOperands, ACountedNameDeclaresThatMany) {
   EXPECT_EQ(read_back_one("mov.u32 %r0, %r98;"), "mov.u32 %r0, %r98;");
   EXPECT_THAT(kernel_refusal("mov.u32 %r0, %r99;"),
-              HasSubstr("PTX:3:14: '%r99' is neither a declared register nor a special one"));
+              HasSubstr("PTX:3:14: '%r99' is neither a declared register nor a special register"));
   EXPECT_THAT(kernel_refusal("mov.u32 %r0, %r07;"), HasSubstr("'%r07'"));
   EXPECT_THAT(kernel_refusal("mov.u32 %r0, %r;"), HasSubstr("'%r'"));
   EXPECT_THAT(kernel_refusal("mov.u32 %r0, %r99999999999;"), HasSubstr("'%r99999999999'"));
@@ -145,7 +145,7 @@ TEST(PtxOperands, IndirectCallsNameTheirPrototype) {
   EXPECT_EQ(operand_of(text, 3).kind, Kind::function);
   EXPECT_EQ(read_back_one("list: .calltargets helper; call %rd1, list;"), "call %rd1, list;");
   EXPECT_THAT(kernel_refusal("list: .calltargets nobody; call %rd1, list;"),
-              HasSubstr("'nobody' is no function"));
+              HasSubstr("'nobody' is not a function"));
   EXPECT_THAT(kernel_refusal("call nobody;"), HasSubstr("unknown name 'nobody'"));
 }
 
@@ -153,7 +153,7 @@ TEST(PtxOperands, FaultsNameTheirPlace) {
   const std::vector<std::pair<std::string, std::string>> cases{
       {"mov.u32 %r1, nobody;", "PTX:3:14: unknown name 'nobody'"},
       {"ld.u32 %r1, [nobody];", "PTX:3:14: unknown name 'nobody'"},
-      {"ld.u32 %r1, [%tid];", "'%tid' is no register or variable that holds an address"},
+      {"ld.u32 %r1, [%tid];", "'%tid' is not a register or variable that holds an address"},
       {"ld.u32 %r1, [1.5];", "an address is an integer"},
       {"ld.u32 %r1, [%rd1+%rd2];", "expected a constant, not '%rd2'"},
       {"ld.u32 %r1, [%rd1;", "expected ']', not ';'"},
@@ -163,8 +163,8 @@ TEST(PtxOperands, FaultsNameTheirPlace) {
       {"add.s32 %r1 %r2;", "expected ';', not '%r2'"},
       {"add.s32 %r1, ;", "expected an operand, not ';'"},
       {"@%p1, ret;", "expected an instruction, not ','"},
-      {"@tile ret;", "'tile' is no register"},
-      {"mov.u32 %r1, !tile;", "'tile' is no register"},
+      {"@tile ret;", "'tile' is not a register"},
+      {"mov.u32 %r1, !tile;", "'tile' is not a register"},
       {"mov.u32 %r1, \"x\";", "expected an operand, not 'x'"},
   };
   for (const auto& [text, message] : cases) {

@@ -172,7 +172,7 @@ TEST(PtxVariables, WhatCannotBeIsRefused) {
       {".global .u32 a[1.5];", "an integer must stand here"},
       {".global .align 3 .u32 a;", "a power of two"},
       {".global .align 1073741824 .u32 a;", "65536 bytes at most"},
-      {".global .texref a;", "'.texref' is not known in the declaration"},
+      {".global .texref a;", "'.texref' is not supported in the declaration"},
       {".global a;", "expected a type"},
       {".global .u32 a[2] = {1, 2, 3};", "more values than fit here"},
       {".global .u32 a[2] = 1;", "expected '{'"},
