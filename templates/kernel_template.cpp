@@ -11,6 +11,7 @@
 #include "kiln/error.hpp"
 #include "templates/operation/operation.hpp"
 #include "templates/space/space_program.hpp"
+#include "templates/space/tunable_value.hpp"
 #include "templates/template_names.hpp"
 
 namespace kiln {
@@ -53,7 +54,7 @@ std::string what_row_refuses(const TypeRow& row, const Problem& problem, std::si
 }  // namespace
 
 std::string struct_text(std::string_view type, const std::vector<ConfigField>& fields,
-                        std::span<const std::int32_t> values) {
+                        std::span<const std::int64_t> values) {
   const bool has_bases =
       std::ranges::any_of(fields, [](const ConfigField& field) { return !field.base.empty(); });
   std::string text = fmt::format("{}{{", type);
@@ -64,7 +65,8 @@ std::string struct_text(std::string_view type, const std::vector<ConfigField>& f
     if (i > 0) text += ", ";
     if (begins_base) text += "{";
     if (!has_bases || !base.empty()) text += fmt::format(".{} = ", fields[i].name);
-    text += fmt::format("{}", values[i]);
+    if (is_named_value(values[i])) text += fields[i].type + "::";
+    text += value_text(values[i]);
     if (ends_base) text += "}";
   }
   return text + "}";
@@ -139,6 +141,7 @@ std::vector<std::int64_t> KernelTemplate::fixed_values(const Problem& problem,
                                                        const DeviceLimits& limits) const {
   auto values = problem_values(*find_operation(operation_), problem, limits);
   values.resize(static_cast<std::size_t>(names_.size()), 0);
+  for (const auto& [slot, value] : named_values_) values[static_cast<std::size_t>(slot)] = value;
   return values;
 }
 
@@ -167,19 +170,21 @@ std::vector<std::int64_t> KernelTemplate::bind(const Config& config, const Probl
 }
 
 // Tunables were checked against their type when the file was read; lets can outgrow it.
-std::int32_t KernelTemplate::field_value(const ConfigField& field, const Config& config,
+std::int64_t KernelTemplate::field_value(const ConfigField& field, const Config& config,
                                          std::span<const std::int64_t> values) const {
   const auto value = values[static_cast<std::size_t>(field.slot)];
-  const bool fits = field.is_flag ? value == 0 || value == 1
-                                  : value >= std::numeric_limits<std::int32_t>::min() &&
-                                        value <= std::numeric_limits<std::int32_t>::max();
+  const bool is_flag = field.type == "bool";
+  const bool is_number = is_flag || field.type == "int";
+  const bool fits = is_flag ? value == 0 || value == 1
+                            : std::in_range<std::int32_t>(value) ||
+                                  (!is_number && is_named_value(value));
   if (!fits) {
     throw Error(ErrorKind::template_,
                 fmt::format("{}: {} = {} does not fit {} {}; the configuration is \"{}\"", file_,
                             field.name, value, config_type_.empty() ? "an" : "the field's",
-                            field.is_flag ? "bool" : "int", config.canonical()));
+                            is_flag ? "bool" : "int", config.canonical()));
   }
-  return static_cast<std::int32_t>(value);
+  return value;
 }
 
 std::vector<NamedValue> KernelTemplate::config_fields(const Config& config, const Problem& problem,

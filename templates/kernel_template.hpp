@@ -101,15 +101,15 @@ struct CostLine {
 /// A field of the config struct, or a macro where there is none.
 struct ConfigField {
   std::string name;
-  bool is_flag = false;   ///< a bool, else an int
+  std::string type = {};  ///< "int", "bool", or the name of an enumeration; a macro has "macro"
   int slot = -1;          ///< of its value
   std::string base = {};  ///< the base of the struct that has it; "": the struct itself
 };
 
-/// "Config{{.repack = 0}, 128, 64}": a struct with those values of its fields, in their order, as
-/// C++ has it. C++ takes names of fields only where a struct has no bases.
+/// "Config{{.repack = Repack::none}, 128, 64}": a struct with those values of its fields, in their
+/// order, as C++ has it. C++ takes names of fields only where a struct has no bases.
 [[nodiscard]] std::string struct_text(std::string_view type, const std::vector<ConfigField>& fields,
-                                      std::span<const std::int32_t> values);
+                                      std::span<const std::int64_t> values);
 
 /// The fields of a template's struct at launch, in the order of their declaration: what a kernel
 /// gets by value after its first argument. Of fixed size, because launches copy it.
@@ -322,7 +322,7 @@ class KernelTemplate {
   [[nodiscard]] std::int64_t workspace_bytes(const Bound&) const;
   [[nodiscard]] std::vector<NamedValue> costs(const Bound&) const;
   [[nodiscard]] std::string launch_text(const LaunchSpec&, const Bound&) const;
-  [[nodiscard]] std::int32_t field_value(const ConfigField& field, const Config& config,
+  [[nodiscard]] std::int64_t field_value(const ConfigField& field, const Config& config,
                                          std::span<const std::int64_t> values) const;
 
   std::string name_, purpose_, operation_, config_type_, launch_type_, file_, source_;
@@ -331,6 +331,7 @@ class KernelTemplate {
   std::optional<Expression> arch_;
   std::vector<TypeRow> type_rows_;
   std::vector<Tunable> tunables_;
+  std::vector<std::pair<int, std::int64_t>> named_values_;  ///< by slot: what `copy.tma` stands for
   std::vector<DerivedValue> derived_;
   std::vector<ConfigField> fields_;         ///< of the config struct, or macros
   std::vector<ConfigField> launch_fields_;  ///< of the struct at launch

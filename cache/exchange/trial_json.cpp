@@ -16,6 +16,7 @@
 #include "cache/rows/trial_check.hpp"
 #include "kiln/error.hpp"
 #include "templates/operation/operation.hpp"
+#include "templates/space/tunable_value.hpp"
 
 namespace kiln {
 namespace {
@@ -106,7 +107,9 @@ Problem read_problem(const Json& json) {
 
 Json to_json(const Config& config) {
   Json json = Json::object();
-  for (const auto& [name, value] : config.values()) json[name] = value;
+  for (const auto& [name, value] : config.values()) {
+    json[name] = is_named_value(value) ? Json(value_text(value)) : Json(value);
+  }
   return json;
 }
 
@@ -116,7 +119,8 @@ Config read_config(const Json& json) {
   if (!json.is_object()) throw Error(ErrorKind::usage, "field 'config' is not an object");
   Config config;
   for (const auto& [name, value] : json.items()) {
-    config.set(name, read_integer<std::int64_t>(json, name));
+    const auto named = value.is_string() ? value_of_name(value.get<std::string>()) : std::nullopt;
+    config.set(name, named ? *named : read_integer<std::int32_t>(json, name));
   }
   return config;
 }

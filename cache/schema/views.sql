@@ -74,10 +74,11 @@ CREATE VIEW tunables AS
 WITH texts AS (
   SELECT trial_id,
          CASE config WHEN '' THEN '{}'
-           ELSE '{"' || replace(replace(config, '=', '":'), ' ', ',"') || '}' END AS object
+           ELSE '{"' || replace(replace(config, '=', '":"'), ' ', '","') || '"}' END AS object
   FROM trials
 )
-SELECT x.trial_id, w.key AS name, w.value
+SELECT x.trial_id, w.key AS name,
+       CASE WHEN w.value GLOB '*[^-0-9]*' THEN w.value ELSE CAST(w.value AS INTEGER) END AS value
 FROM texts x, json_each(CASE WHEN json_valid(x.object) THEN x.object ELSE '{}' END) w;
 
 -- The same for the sizes of every trial's problem.

@@ -10,6 +10,7 @@
 
 #include "kiln/error.hpp"
 #include "templates/operation/judge.hpp"
+#include "templates/space/tunable_value.hpp"
 
 namespace kiln::detail {
 namespace {
@@ -19,11 +20,14 @@ Choice default_choice(const KernelTemplate& kernel_template, Config config, std:
           Provenance::measured};
 }
 
-/// Every tunable at the smallest of its values: needs least of the device, as a rule.
+/// Every tunable at the smallest of its values: needs least of the device, as a rule. Of names the
+/// first is listed as the simplest.
 Config smallest(const ParamSpace& space) {
   Config config;
   for (const Tunable& tunable : space.tunables()) {
-    config.set(tunable.name, *std::min_element(tunable.values.begin(), tunable.values.end()));
+    const bool is_named = is_named_value(tunable.values.front());
+    config.set(tunable.name, is_named ? tunable.values.front()
+                                      : *std::ranges::min_element(tunable.values));
   }
   return config;
 }
@@ -34,6 +38,7 @@ std::vector<Config> nearby(const ParamSpace& space, const Config& config) {
   std::vector<Config> found;
   for (const Tunable& tunable : space.tunables()) {
     const std::int64_t own = config.at(tunable.name);
+    if (is_named_value(own)) continue;
     std::optional<std::int64_t> below;
     for (const std::int64_t value : tunable.values) {
       if (value < own && (!below || value > *below)) below = value;

@@ -54,6 +54,11 @@ void check_declaration(const FrontMatterLine& line) {
   if (is_of_field && is_struct) {
     line.fail_at_key(fmt::format("\"{}\" belongs to a field, not to a struct", line.key));
   }
+  if (line.key == "let" && line.declaration.type != "int" && line.declaration.type != "bool") {
+    throw_at(line.declaration.place, line.declaration.name, 0,
+             fmt::format("\"{}\" is a {}; a let must be an int or a bool", line.declaration.name,
+                         line.declaration.type));
+  }
   if (is_of_field && line.declaration.owner.empty()) {
     throw_at(line.declaration.place, line.declaration.name, 0,
              fmt::format("\"{}\" is not in a marked struct; write \"struct Name {{  //@ config\" "

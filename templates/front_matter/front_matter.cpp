@@ -9,8 +9,10 @@
 
 #include <fmt/format.h>
 
+#include "templates/front_matter/declaration_check.hpp"
 #include "templates/nearest_name.hpp"
 #include "templates/source_error.hpp"
+#include "templates/space/tunable_value.hpp"
 #include "templates/text_pieces.hpp"
 
 namespace kiln {
@@ -54,12 +56,39 @@ std::vector<TextPart> split_clauses(std::string_view text) {
   return parts;
 }
 
+namespace {
+
+/// A value behind those that `tunable` has already.
+std::int64_t read_value(const FrontMatterLine& line, TextPart part, const Tunable& tunable) {
+  const auto value = parse_value(part.text);
+  const bool is_small = value && (is_named_value(*value) || std::in_range<std::int32_t>(*value));
+  if (!is_small) {
+    line.fail(part.offset,
+              fmt::format("\"{}\" is neither a 32-bit integer nor a name of at most {} lower-case "
+                          "letters, digits and underscores",
+                          part.text, kMostValueCharacters));
+  }
+  const auto& values = tunable.values;
+  if (std::find(values.begin(), values.end(), *value) != values.end()) {
+    line.fail(part.offset, fmt::format("{} is listed twice", value_text(*value)));
+  }
+  if (!values.empty() && is_named_value(values.front()) != is_named_value(*value)) {
+    line.fail(part.offset,
+              fmt::format("{} has names and numbers; use one of them", tunable.name));
+  }
+  return *value;
+}
+
+}  // namespace
+
 Tunable parse_tunable(const FrontMatterLine& line) {
   const std::string_view text = line.text;
   Tunable tunable;
   tunable.name = line.declaration.name;
   tunable.comment = line.comment;
-  const bool is_flag = line.declaration.type == "bool";
+  const std::string& type = line.declaration.type;
+  const bool is_flag = type == "bool";
+  const bool is_int = type == "int";
   bool starred = false;
   for (const auto [word, offset] : split_words(text)) {
     auto digits = word;
@@ -71,17 +100,18 @@ Tunable parse_tunable(const FrontMatterLine& line) {
     }
     const bool is_default = digits.ends_with('*');
     if (is_default) digits.remove_suffix(1);
-    // The config struct's fields are int or bool.
-    std::int32_t value = 0;
-    const auto [end, status] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-    if (status != std::errc{} || end != digits.data() + digits.size()) {
-      line.fail(offset, fmt::format("\"{}\" is not a 32-bit integer", word));
-    }
+    const std::int64_t value = read_value(line, {digits, offset}, tunable);
     if (is_flag && value != 0 && value != 1) {
       line.fail(offset, fmt::format("{} is a bool: its values are 0 and 1", tunable.name));
     }
-    if (std::find(tunable.values.begin(), tunable.values.end(), value) != tunable.values.end()) {
-      line.fail(offset, fmt::format("{} is listed twice", value));
+    if (is_int && is_named_value(value)) {
+      line.fail(offset, fmt::format("{0} is an int, but {1} is a name. Next: declare the names, as "
+                                    "enum class Kind {{ {1}, ... }}; and the field as Kind {0};",
+                                    tunable.name, value_text(value)));
+    }
+    if (!is_flag && !is_int && type != kMacro && !is_named_value(value)) {
+      line.fail(offset, fmt::format("{} is a {}, so its values must be names; numbers need an int",
+                                    tunable.name, type));
     }
     if (is_default && starred)
       line.fail(offset, "a second default (*); only one value can have it");

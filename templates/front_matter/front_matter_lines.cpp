@@ -110,6 +110,13 @@ void check_names(const FrontMatterLine& line) {
   }
 }
 
+/// `int`, `bool`, or an enumeration such as `kiln::Copy`.
+bool is_type_name(std::string_view text) {
+  const auto colons = text.find("::");
+  if (colons == std::string_view::npos) return is_identifier(text);
+  return is_identifier(text.substr(0, colons)) && is_type_name(text.substr(colons + 2));
+}
+
 /// "SplitK, kiln::Repack" are the bases SplitK and Repack.
 std::vector<std::string> names_of_bases(std::string_view text) {
   std::vector<std::string> names;
@@ -205,7 +212,7 @@ class Reader {
         bases = names_of_bases(name.substr(colon + 1));
         name = trimmed(name.substr(0, colon));
       }
-    } else if ((type == "int" || type == "bool") && name.ends_with(';')) {
+    } else if (is_type_name(type) && name.ends_with(';')) {
       name = trimmed(name.substr(0, name.size() - 1));
     } else {
       return std::nullopt;

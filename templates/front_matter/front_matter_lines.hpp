@@ -26,7 +26,8 @@ inline constexpr std::string_view kCheckWord = "CHECK:";
 /// What precedes the mark on the line of a declaration:
 /// `struct TinyConfig : Base {  //@ config` or `int tile_m;  //@ tune 32 64*`.
 struct Declaration {
-  std::string type;   ///< "struct", "int", "bool"; "" if the line begins with the mark
+  std::string type;   ///< "struct", "int", "bool", or an enumeration's name; "" if the line begins
+                      ///< with the mark
   std::string name;   ///< of the struct or the field
   std::string owner;  ///< the marked struct that contains a field; "": none
   SourcePlace place;  ///< of the name

@@ -29,6 +29,7 @@
 #include "templates/render/kernel_name.hpp"
 #include "templates/source_error.hpp"
 #include "templates/space/space_program.hpp"
+#include "templates/space/tunable_value.hpp"
 #include "templates/template_names.hpp"
 #include "templates/text_pieces.hpp"
 
@@ -250,7 +251,7 @@ class FrontMatterParser {
       }
     }
     if (is_at_launch(field) || field.type == kHostValue) not_compiled_.push_back(field.name);
-    fields_.emplace(field.name, field.type == "bool");
+    fields_.emplace(field.name, field.type);
   }
 
   Expression expression(const FrontMatterLine& line) const {
@@ -309,6 +310,12 @@ class FrontMatterParser {
   void read_tunable(const FrontMatterLine& line) {
     result_.tunables_.push_back(parse_tunable(line));
     declare(line);
+    for (const std::int64_t value : result_.tunables_.back().values) {
+      if (!is_named_value(value)) continue;
+      const auto& tunable = result_.tunables_.back();
+      const int slot = result_.names_.intern(fmt::format("{}.{}", tunable.name, value_text(value)));
+      result_.named_values_.emplace_back(slot, value);
+    }
     if (result_.tunables_.size() > kMostTunables) {
       line.fail_at_key(fmt::format("more than {} tunables", kMostTunables));
     }
@@ -431,7 +438,10 @@ class FrontMatterParser {
   void check_structs() {
     check_struct("config", result_.fields_);
     for (const auto& line : lines_) {
-      if (line.declaration.type == kMacro) result_.fields_.push_back({line.declaration.name});
+      if (line.declaration.type != kMacro) continue;
+      const bool is_let = line.key == "let";
+      result_.fields_.push_back(
+          {.name = line.declaration.name, .type = is_let ? "int" : std::string(kMacro)});
     }
     check_struct("at", result_.launch_fields_);
     if (result_.launch_fields_.size() > kMostLaunchValues) {
@@ -464,7 +474,7 @@ class FrontMatterParser {
                              "...\" or \"//@ let ...\" after it, or make it static constexpr",
                              name, base.empty() ? line.declaration.name : base));
       }
-      fields.push_back({.name = name, .is_flag = known->second, .base = base});
+      fields.push_back({.name = name, .type = known->second, .base = base});
     }
   }
 
@@ -538,7 +548,7 @@ class FrontMatterParser {
   const Operation* operation_ = nullptr;
   bool has_macros_ = false;                         ///< in place of a config struct
   std::vector<const FrontMatterLine*> args_lines_;  ///< by launch; null: it has none
-  std::map<std::string, bool> fields_;              ///< of both structs; whether one is a bool
+  std::map<std::string, std::string> fields_;       ///< of both structs, with their types
   std::vector<std::string> not_compiled_;  ///< fields at launch, and values of the front matter
   std::vector<FragmentStruct> fragments_;
   std::vector<const FragmentStruct*> config_bases_;

@@ -15,6 +15,7 @@
 
 #include "kiln/error.hpp"
 #include "templates/nearest_name.hpp"
+#include "templates/space/tunable_value.hpp"
 
 namespace kiln {
 namespace {
@@ -87,11 +88,11 @@ std::vector<Config> usual_configs(const FrontMatterLine& line,
     }
     for (auto value = pair.values.begin(); value != pair.values.end(); ++value) {
       if (std::ranges::find(tunable->values, *value) == tunable->values.end()) {
-        line.fail(at, fmt::format("{} is not among the values of {}: {}", *value, pair.name,
-                                  fmt::join(tunable->values, " ")));
+        line.fail(at, fmt::format("{} is not among the values of {}: {}", value_text(*value),
+                                  pair.name, values_text(tunable->values)));
       }
       if (std::find(pair.values.begin(), value, *value) != value) {
-        line.fail(at, fmt::format("{} is given twice", *value));
+        line.fail(at, fmt::format("{} is given twice", value_text(*value)));
       }
     }
     if (!named.insert(pair.name).second) {

@@ -104,7 +104,8 @@ std::vector<LaunchGeometry> KernelTemplate::geometry(const Bound& bound, const D
   const bool has_arguments = detail == LaunchDetail::arguments;
   if (has_arguments && !operation.is_declared()) {
     for (const auto& field : launch_fields_) {
-      at_launch.items[at_launch.count++] = field_value(field, config, values);
+      at_launch.items[at_launch.count++] =
+          static_cast<std::int32_t>(field_value(field, config, values));
     }
   }
   std::vector<LaunchGeometry> result;

@@ -20,6 +20,7 @@
 #include "templates/render/header_inliner.hpp"
 #include "templates/render/header_names.hpp"
 #include "templates/render/kernel_name.hpp"
+#include "templates/space/tunable_value.hpp"
 
 namespace kiln {
 namespace {
@@ -64,8 +65,8 @@ std::vector<std::string> make_name_expressions(const KernelTemplate& kernel_temp
                                                const Config& config, const Problem& problem,
                                                const DeviceLimits& limits) {
   const auto values = kernel_template.config_fields(config, problem, limits);
-  std::vector<std::int32_t> numbers;
-  for (const auto& field : values) numbers.push_back(static_cast<std::int32_t>(field.value));
+  std::vector<std::int64_t> numbers;
+  for (const auto& field : values) numbers.push_back(field.value);
   std::string arguments =
       struct_text(kernel_template.config_type(), kernel_template.fields(), numbers);
   for (const auto& slot : find_operation(kernel_template.operation())->type_slots) {
@@ -76,7 +77,7 @@ std::vector<std::string> make_name_expressions(const KernelTemplate& kernel_temp
     const auto field = std::ranges::find(values, name, &NamedValue::name);
     if (field == values.end()) return std::nullopt;
     // A minus sign before it would make one token of two.
-    return field->value < 0 ? fmt::format("({})", field->value) : fmt::format("{}", field->value);
+    return field->value < 0 ? fmt::format("({})", field->value) : value_text(field->value);
   };
   std::vector<std::string> names;
   for (const auto& launch : kernel_template.launches()) {
@@ -102,7 +103,7 @@ std::string macros_text(const KernelTemplate& kernel_template, const Config& con
     text += fmt::format("#define {} 1\n", kTunerMacro);
   }
   for (const auto& macro : kernel_template.config_fields(config, problem, limits)) {
-    text += fmt::format("#define {} {}\n", macro.name, macro.value);
+    text += fmt::format("#define {} {}\n", macro.name, value_text(macro.value));
   }
   return text;
 }
@@ -129,7 +130,7 @@ std::string redefinitions_text(const std::string& file, std::string_view source,
         "#error \"{0} is tuned, so Kiln defines it, and here it gets another value. Next: put the "
         "line between #ifndef {4} and #endif\"\n"
         "#endif\n",
-        each.name, value->value, each.line, file, kTunerMacro);
+        each.name, value_text(value->value), each.line, file, kTunerMacro);
   }
   return text;
 }

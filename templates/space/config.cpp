@@ -5,10 +5,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <iterator>
 
 #include "kiln/error.hpp"
+#include "templates/space/tunable_value.hpp"
 
 namespace kiln {
 namespace {
@@ -20,7 +20,7 @@ constexpr std::string_view kSeparators = " ,\t\r\n";
 [[noreturn]] void reject(std::string_view pair, std::string_view why) {
   throw Error(
       ErrorKind::usage,
-      fmt::format("configuration: \"{}\" {}; write name=integer pairs with spaces or commas "
+      fmt::format("configuration: \"{}\" {}; write name=value pairs with spaces or commas "
                   "between them, as in \"stages=3 tile_m=128\"",
                   pair, why));
 }
@@ -72,7 +72,7 @@ std::string Config::canonical() const {
   std::string text;
   for (const auto& [name, value] : values_) {
     if (!text.empty()) text += ' ';
-    text.append(name).append(1, '=').append(fmt::format_int(value).str());
+    text.append(name).append(1, '=').append(value_text(value));
   }
   return text;
 }
@@ -92,17 +92,13 @@ Config Config::parse(std::string_view text) {
     const auto digits = pair.substr(equals + 1);
     if (name.empty()) reject(pair, "has no name before '='");
     if (!is_name(name)) reject(pair, "has a name that is not letters, digits and underscores");
-    std::int64_t value = 0;
-    const auto [end, status] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-    if (status == std::errc::result_out_of_range) reject(pair, "exceeds 64 bits");
-    if (status != std::errc{} || end != digits.data() + digits.size()) {
-      reject(pair, "has no integer after '='");
-    }
+    const auto value = parse_value(digits);
+    if (!value) reject(pair, "has neither an integer nor a short name after '='");
     if (config.find(name)) reject(pair, "repeats a name");
     if (config.values_.size() == kMostNames) {
       reject(pair, fmt::format("is the value of more than {} names", kMostNames));
     }
-    config.set(name, value);
+    config.set(name, *value);
   }
 }
 

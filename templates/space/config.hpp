@@ -13,8 +13,8 @@
 
 namespace kiln {
 
-/// One choice for every tunable of a template: names to integers, ordered by name, so that equal
-/// configurations have equal text.
+/// One choice for every tunable of a template: names to values (templates/space/tunable_value.hpp),
+/// ordered by name, so that equal configurations have equal text.
 class Config {
  public:
   Config() = default;
@@ -33,10 +33,10 @@ class Config {
   }
   [[nodiscard]] bool empty() const { return values_.empty(); }
 
-  /// "stages=3 tile_k=32 tile_m=128": sorted by name, separated by one space.
+  /// "copy=cp_async stages=3 tile_m=128": sorted by name, separated by one space.
   [[nodiscard]] std::string canonical() const;
   /// Reads canonical text, with spaces or commas between the pairs. Throws Error(usage) that names
-  /// the faulty pair (no '=', empty or repeated name, not an integer or out of range).
+  /// the faulty pair (no '=', empty or repeated name, neither an integer nor a name).
   [[nodiscard]] static Config parse(std::string_view text);
 
   friend bool operator==(const Config&, const Config&) = default;

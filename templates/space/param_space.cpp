@@ -14,6 +14,7 @@
 #include "templates/space/space_diagram.hpp"
 #include "templates/space/space_program.hpp"
 #include "templates/space/space_repair.hpp"
+#include "templates/space/tunable_value.hpp"
 
 namespace kiln {
 
@@ -69,7 +70,8 @@ std::string no_such_tunable(const std::vector<Tunable>& tunables, std::string_vi
 }
 
 std::string no_such_value(const Tunable& tunable, std::int64_t value) {
-  return fmt::format("{} = {} is none of {}", tunable.name, value, fmt::join(tunable.values, " "));
+  return fmt::format("{} = {} is none of {}", tunable.name, value_text(value),
+                     values_text(tunable.values));
 }
 
 /// The tunables' values out of those of all names.

@@ -12,6 +12,7 @@
 
 #include "kiln/error.hpp"
 #include "templates/front_matter/front_matter.hpp"
+#include "templates/space/tunable_value.hpp"
 
 namespace kiln::tools {
 namespace {
@@ -113,17 +114,13 @@ Choices parse_choices(std::string_view flag, const std::vector<std::string>& tex
         open = true;
       }
       if (!open) reject(flag, text, "write it as tile_m=64,128 or tile_m=64,tile_n=128");
-      std::int64_t value = 0;
-      const auto* const last = digits.data() + digits.size();
-      const auto [end, status] = std::from_chars(digits.data(), last, value);
-      if (status != std::errc{} || end != last) {
-        reject(flag, text, fmt::format("\"{}\" has no integer value", piece));
-      }
+      const auto value = parse_value(digits);
+      if (!value) reject(flag, text, fmt::format("\"{}\" has neither an integer nor a name", piece));
       if (choices.back().second.size() == kMostValues) {
         reject(flag, text,
                fmt::format("more than {} values of {}", kMostValues, choices.back().first));
       }
-      choices.back().second.push_back(value);
+      choices.back().second.push_back(*value);
     }
   }
   return choices;

@@ -4,6 +4,7 @@
 
 #include "cache/exchange/trial_json.hpp"
 #include "templates/printable.hpp"
+#include "templates/space/tunable_value.hpp"
 #include "tools/output/units.hpp"
 
 namespace kiln::tools {
@@ -31,9 +32,13 @@ Json to_json(const Problem& problem) {
   return json;
 }
 
+Json value_json(std::int64_t value) {
+  return is_named_value(value) ? Json(value_text(value)) : Json(value);
+}
+
 Json to_json(const Config& config) {
   Json json = Json::object();
-  for (const auto& [name, value] : config.values()) json[name] = value;
+  for (const auto& [name, value] : config.values()) json[name] = value_json(value);
   return json;
 }
 

@@ -22,7 +22,9 @@ using Json = nlohmann::ordered_json;
 [[nodiscard]] std::string json_text(const Json& json);
 
 [[nodiscard]] Json to_json(const Problem& problem);
-/// {"stages": 3, "tile_m": 128}
+/// A number, or the name that the value of a tunable stands for.
+[[nodiscard]] Json value_json(std::int64_t value);
+/// {"copy": "cp_async", "tile_m": 128}
 [[nodiscard]] Json to_json(const Config& config);
 [[nodiscard]] Json to_json(const DeviceClass& device);
 [[nodiscard]] Json to_json(const SessionRecord& session);

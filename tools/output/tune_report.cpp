@@ -9,6 +9,7 @@
 
 #include "cache/lookup/ranking.hpp"
 #include "runtime/device.hpp"
+#include "templates/space/tunable_value.hpp"
 #include "tools/emulation.hpp"
 #include "tools/output/how_to_use.hpp"
 #include "tools/output/judged_by.hpp"
@@ -123,7 +124,7 @@ std::string verify_command(const TuneReport& report, const Trial& trial, const C
                                   trial.key.template_name);
   std::string choices;
   for (const auto& [name, value] : trial.key.config.values()) {
-    choices += fmt::format("{}{}={}", choices.empty() ? "" : ",", name, value);
+    choices += fmt::format("{}{}={}", choices.empty() ? "" : ",", name, value_text(value));
   }
   if (!choices.empty()) words += fmt::format(" --set {}", choices);
   Context watched;

@@ -9,6 +9,7 @@
 
 #include "templates/front_matter/constant_line.hpp"
 #include "templates/operation/operation.hpp"
+#include "templates/space/tunable_value.hpp"
 #include "tools/command_line/exit_code.hpp"
 #include "tools/command_line/problem_flags.hpp"
 #include "tools/output/json.hpp"
@@ -39,7 +40,7 @@ std::string types_text(const TypeRow& row) {
 std::string values_text(const Tunable& tunable) {
   std::string text;
   for (const auto value : tunable.values) {
-    text += fmt::format("{}{}{}", text.empty() ? "" : " ", value,
+    text += fmt::format("{}{}{}", text.empty() ? "" : " ", value_text(value),
                         value == tunable.default_value ? "*" : "");
   }
   return text;
@@ -77,9 +78,11 @@ Json template_json(const Catalog& catalog, const KernelTemplate& kernel_template
   for (const auto& row : kernel_template.type_rows()) json["types"].push_back(types_text(row));
   json["tunables"] = Json::array();
   for (const auto& tunable : kernel_template.tunables()) {
+    Json values = Json::array();
+    for (const auto value : tunable.values) values.push_back(value_json(value));
     json["tunables"].push_back({{"name", tunable.name},
-                                {"values", tunable.values},
-                                {"default", tunable.default_value},
+                                {"values", std::move(values)},
+                                {"default", value_json(tunable.default_value)},
                                 {"at_launch", kernel_template.is_at_launch(tunable.name)},
                                 {"comment", tunable.comment}});
   }

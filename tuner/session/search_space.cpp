@@ -14,6 +14,7 @@
 
 #include "kiln/error.hpp"
 #include "templates/nearest_name.hpp"
+#include "templates/space/tunable_value.hpp"
 
 namespace kiln {
 namespace {
@@ -49,7 +50,7 @@ class ChoiceUse {
           names_.contains(name)
               ? fmt::format(
                     "no selected template lists {}={}; 'kiln templates NAME' shows the values",
-                    name, value)
+                    name, value_text(value))
               : fmt::format("no selected template has a tunable '{}'{} 'kiln templates NAME' shows "
                             "the tunables",
                             name, suggestion(name)));
@@ -89,7 +90,7 @@ std::optional<Choices> applicable(const ParamSpace& space, const Choices& choice
       use.value_exists(name, value);
     }
     if (listed.empty()) {
-      why = fmt::format("lists none of {}={}", name, fmt::join(values, ","));
+      why = fmt::format("lists none of {}={}", name, values_text(values, ","));
       return std::nullopt;
     }
     result.emplace_back(name, std::move(listed));
