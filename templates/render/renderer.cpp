@@ -70,7 +70,7 @@ std::vector<std::string> make_name_expressions(const KernelTemplate& kernel_temp
   }
   std::string arguments =
       fmt::format("{}{{{}}}", kernel_template.config_type(), fmt::join(fields, ", "));
-  for (const auto& slot : find_operation(kernel_template.operation())->type_slots) {
+  for (const auto& slot : find_operation(kernel_template.operation())->type_slots()) {
     fmt::format_to(std::back_inserter(arguments), ", {}", device_type_name(*problem.type(slot)));
   }
   const auto replacement = [&](std::string_view name) -> std::optional<std::string> {
