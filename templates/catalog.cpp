@@ -264,9 +264,9 @@ Operation operation_of(const std::string& file, const std::string& path, const s
                        const HeaderSearch& headers) {
   Operation operation = Operation::parse(file, text);
   try {
-    operation.headers = headers.with_includes(path, file, operation.includes);
-    operation.path = path;
-    operation.headers_digest = digest_of_headers(operation.headers, path, text);
+    operation.origin.headers = headers.with_includes(path, file, operation.origin.includes);
+    operation.origin.path = path;
+    operation.origin.headers_digest = digest_of_headers(operation.origin.headers, path, text);
   } catch (const Error& error) {
     throw Error(error.kind(), fmt::format("{}\n  in the operation {}", error.what(), file));
   }

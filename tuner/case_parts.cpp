@@ -25,9 +25,9 @@ double most_work(std::int64_t most_products) {
 CaseParts plan_parts(const Operation& operation, const ProblemCase& one,
                      std::int64_t most_products) {
   const double most = most_work(most_products);
-  if (operation.independent.empty() || one.products <= most) return {};
+  if (operation.judge.independent.empty() || one.products <= most) return {};
   CaseParts parts;
-  parts.size = operation.independent;
+  parts.size = operation.judge.independent;
   parts.extent = one.problem.size(parts.size).value();
   const double affordable = static_cast<double>(parts.extent) * most / one.products;
   // The kernels may rely on what the declaration says of the size.

@@ -47,19 +47,20 @@ bool gives_float64(const std::vector<ArgumentSpec>& args, std::size_t operand) {
 
 /// What float64 rounds would be held against right kernels.
 void check_wide_reference(const Operation& operation, const RightSpec& right) {
-  if (!operation.reference || !gives_float64(operation.reference->args, right.operand)) return;
-  throw Error(ErrorKind::template_,
-              fmt::format("{0}:{1}: {2} has 64-bit integers and is \"exact\", but the reference "
-                          "writes {2}.f64, which has 53 bits. Next: give the reference \"{2}\"",
-                          operation.file, operation.reference->line,
-                          operation.operands[right.operand].name));
+  const auto& reference = operation.judge.reference;
+  if (!reference || !gives_float64(reference->args, right.operand)) return;
+  throw Error(
+      ErrorKind::template_,
+      fmt::format("{0}:{1}: {2} has 64-bit integers and is \"exact\", but the reference "
+                  "writes {2}.f64, which has 53 bits. Next: give the reference \"{2}\"",
+                  operation.origin.file, reference->line, operation.operands[right.operand].name));
 }
 
 std::vector<OutputRule> rules_of(const Operation& operation, const Problem& problem) {
   const auto whole = operation.whole_values(problem);
   const std::vector<double> values(whole.begin(), whole.end());
   std::vector<OutputRule> rules;
-  for (const RightSpec& right : operation.rights) {
+  for (const RightSpec& right : operation.judge.rights) {
     OutputRule rule{right.kind, right.operand, right.relative, 0.0, right.absolute};
     const DType type = *problem.type(operation.operands[right.operand].name);
     if (right.kind == RightSpec::Kind::exact && (type == DType::s64 || type == DType::u64)) {
@@ -68,9 +69,9 @@ std::vector<OutputRule> rules_of(const Operation& operation, const Problem& prob
     if (right.kind == RightSpec::Kind::bound) {
       const auto factor = right.factor->evaluate_real(values);
       if (!factor || !(*factor >= 0.0)) {
-        throw Error(ErrorKind::template_,
-                    fmt::format("{}:{}: the bound \"{}\" has no value for {}", operation.file,
-                                right.line, right.factor->text(), problem.sizes_text()));
+        throw Error(ErrorKind::template_, fmt::format("{}:{}: the bound \"{}\" has no value for {}",
+                                                      operation.origin.file, right.line,
+                                                      right.factor->text(), problem.sizes_text()));
       }
       rule.relative = unit_roundoff(type);
       rule.magnitude = *factor * roundoff_of(right.roundoff_of, problem);
@@ -93,18 +94,19 @@ std::vector<Scalar> other_scalars(const Operation& operation, const ProblemCase&
 }
 
 const JudgeKernel& first_judge(const Operation& operation) {
-  return operation.reference ? *operation.reference : *operation.checker;
+  return operation.judge.reference ? *operation.judge.reference : *operation.judge.checker;
 }
 
 std::string_view judges_text(const Operation& operation) {
-  if (!operation.checker) return "reference";
-  return operation.reference ? "reference and checker" : "checker";
+  if (!operation.judge.checker) return "reference";
+  return operation.judge.reference ? "reference and checker" : "checker";
 }
 
 /// Words that errors about a kernel and a problem begin with.
 std::string place_of(const Operation& operation, std::string_view what, int line,
                      const Problem& problem) {
-  return fmt::format("{}:{}: the {} for {}", operation.file, line, what, problem.sizes_text());
+  return fmt::format("{}:{}: the {} for {}", operation.origin.file, line, what,
+                     problem.sizes_text());
 }
 
 struct JudgeLaunch {
@@ -129,7 +131,7 @@ JudgeLaunch plan_judge(const Operation& operation, std::string_view what, const 
         return evaluator.value("args", expression, kLeast, kMost);
       },
       [&](const std::string& message) { evaluator.fail(message); });
-  launch.constants = constant_fills(judge.constants, operation.file, operation, problem);
+  launch.constants = constant_fills(judge.constants, operation.origin.file, operation, problem);
   return launch;
 }
 
@@ -146,31 +148,32 @@ std::string name_without_arguments(const std::string& kernel) {
 
 std::string place_of_kernel(const Operation& operation, std::string_view what,
                             const JudgeKernel& judge) {
-  return fmt::format("{}:{}: the {} {}", operation.file, judge.line, what,
+  return fmt::format("{}:{}: the {} {}", operation.origin.file, judge.line, what,
                      name_without_arguments(judge.kernel));
 }
 
 void plan_reference(const Operation& operation, const ProblemCase& one, std::int64_t most_products,
                     EvaluationSetup& setup) {
+  const Operation::Judge& judge = operation.judge;
   ReferencePlan plan;
   const bool is_tuned = setup.reference_plans.empty();
   if (is_tuned) plan.parts = plan_parts(operation, one, most_products);
   const Problem part = problem_of_part(plan.parts, one.problem);
   LaunchGeometry& geometry = setup.reference_geometry.emplace_back();
-  if (operation.reference) {
-    auto launch = plan_judge(operation, "reference", *operation.reference, part);
+  if (judge.reference) {
+    auto launch = plan_judge(operation, "reference", *judge.reference, part);
     geometry = launch.geometry;
     plan.argument = std::move(launch.argument);
     plan.constants = std::move(launch.constants);
-    plan.place = place_of_kernel(operation, "reference", *operation.reference);
+    plan.place = place_of_kernel(operation, "reference", *judge.reference);
   }
-  if (operation.checker) {
-    auto launch = plan_judge(operation, "checker", *operation.checker, part);
+  if (judge.checker) {
+    auto launch = plan_judge(operation, "checker", *judge.checker, part);
     plan.checker_geometry = launch.geometry;
     plan.checker_argument = std::move(launch.argument);
     plan.checker_constants = std::move(launch.constants);
-    plan.checker = name_without_arguments(operation.checker->kernel);
-    plan.checker_place = place_of_kernel(operation, "checker", *operation.checker);
+    plan.checker = name_without_arguments(judge.checker->kernel);
+    plan.checker_place = place_of_kernel(operation, "checker", *judge.checker);
   }
   plan.rules = rules_of(operation, one.problem);
   plan.scalars = is_tuned ? one.scalars : other_scalars(operation, one);
@@ -178,7 +181,7 @@ void plan_reference(const Operation& operation, const ProblemCase& one, std::int
     plan.scalars_text += fmt::format("{}{}={}", i == 0 ? "" : " ", operation.scalars[i].name,
                                      scalar_text(plan.scalars[i]));
   }
-  if (operation.integers) {
+  if (judge.integers) {
     constexpr std::int64_t kMostRange = 1 << 24;
     const auto values = operation.whole_values(one.problem);
     const LaunchEvaluator evaluator(
@@ -188,9 +191,9 @@ void plan_reference(const Operation& operation, const ProblemCase& one, std::int
         },
         values);
     plan.integer_range =
-        static_cast<int>(evaluator.value("integers", *operation.integers, 0, kMostRange));
+        static_cast<int>(evaluator.value("integers", *judge.integers, 0, kMostRange));
   }
-  plan.deterministic = operation.deterministic;
+  plan.deterministic = judge.deterministic;
   setup.reference_plans.push_back(std::move(plan));
 }
 
@@ -198,7 +201,7 @@ void plan_reference(const Operation& operation, const ProblemCase& one, std::int
 
 std::vector<ProblemCase> declared_cases(const Operation& operation, const ProblemCase& tuned) {
   std::vector<ProblemCase> cases{tuned};
-  for (const auto& sizes : operation.ragged) {
+  for (const auto& sizes : operation.judge.ragged) {
     Problem problem = tuned.problem;
     problem.sizes = sizes;
     if (operation.has_no_results(problem)) continue;
@@ -216,10 +219,10 @@ void add_declared_reference(const Operation& operation, Compiler& compiler,
     plan_reference(operation, one, device.most_products, setup);
   }
   CompileRequest request;
-  request.source =
-      render_support(operation.headers, operation.path, operation.source, problem, operation.file);
+  const Operation::Origin& origin = operation.origin;
+  request.source = render_support(origin.headers, origin.path, origin.source, problem, origin.file);
   request.source_name = fmt::format("{}.cu", operation.name);
-  for (const auto& judge : {operation.reference, operation.checker}) {
+  for (const auto& judge : {operation.judge.reference, operation.judge.checker}) {
     if (!judge) continue;
     request.name_expressions.push_back(
         expand_kernel_name(judge->kernel, [&](std::string_view name) -> std::optional<std::string> {
@@ -238,7 +241,7 @@ void add_declared_reference(const Operation& operation, Compiler& compiler,
         ErrorKind::template_,
         fmt::format("{}:{}: the {} kernel {} does not compile for {}, so no kernel "
                     "of {} can be verified:\n{}",
-                    operation.file, first_judge(operation).line, judges_text(operation), names,
+                    origin.file, first_judge(operation).line, judges_text(operation), names,
                     request.arch, operation.name, explain_compile_log(operation, compiled.log)));
   }
   if (const auto why = why_wrong_judges(operation, compiled.lowered_names, problem); !why.empty()) {

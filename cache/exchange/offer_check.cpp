@@ -101,9 +101,9 @@ void check_declared(const Problem& problem) {
   const Operation* const operation = find_operation(problem.operation);
   if (operation == nullptr) return;
   operation->check(problem);
-  const bool ordered = in_order(problem.sizes, &NamedValue::name, operation->size_names) &&
-                       in_order(problem.types, &NamedType::slot, operation->type_slots) &&
-                       in_order(problem.traits, &NamedValue::name, operation->trait_names);
+  const bool ordered = in_order(problem.sizes, &NamedValue::name, operation->size_names()) &&
+                       in_order(problem.types, &NamedType::slot, operation->type_slots()) &&
+                       in_order(problem.traits, &NamedValue::name, operation->trait_names());
   if (!ordered) {
     throw Error(ErrorKind::usage, fmt::format("\"{}\" does not have its fields in the order of {}",
                                               problem.canonical(), operation->name));

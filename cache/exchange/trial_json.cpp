@@ -89,16 +89,16 @@ Problem read_problem(const Json& json) {
   const Operation* found = find_operation(problem.operation);
   const Operation operation = found == nullptr ? Operation{} : *found;
   const Json& sizes = json.at("sizes");
-  for (const std::string& name : field_names(sizes, operation.size_names)) {
+  for (const std::string& name : field_names(sizes, operation.size_names())) {
     problem.sizes.push_back({name, read_integer<std::int64_t>(sizes, name)});
   }
   const Json& types = json.at("types");
-  for (const std::string& slot : field_names(types, operation.type_slots)) {
+  for (const std::string& slot : field_names(types, operation.type_slots())) {
     const auto type = types.at(slot).get<std::string>();
     problem.types.push_back({slot, require(parse_dtype(type), type)});
   }
   const Json& traits = json.at("traits");
-  for (const std::string& name : field_names(traits, operation.trait_names)) {
+  for (const std::string& name : field_names(traits, operation.trait_names())) {
     problem.traits.push_back({name, read_integer<std::int64_t>(traits, name)});
   }
   if (json.contains("epilogue")) problem.epilogue = json.at("epilogue").get<std::string>();

@@ -81,11 +81,11 @@ Problem checked_problem(const OperationProblem& asked,
   Problem problem;
   problem.operation = operation.name;
   problem.sizes = in_declared_order(operation, "size", operation.with_defaults(asked.sizes),
-                                    &NamedValue::name, operation.size_names);
+                                    &NamedValue::name, operation.size_names());
   problem.types =
-      in_declared_order(operation, "type", asked.types, &NamedType::slot, operation.type_slots);
-  problem.traits =
-      in_declared_order(operation, "trait", asked.traits, &NamedValue::name, operation.trait_names);
+      in_declared_order(operation, "type", asked.types, &NamedType::slot, operation.type_slots());
+  problem.traits = in_declared_order(operation, "trait", asked.traits, &NamedValue::name,
+                                     operation.trait_names());
   operation.check(problem);
   return problem;
 }

@@ -331,7 +331,7 @@ std::string number_remedy(const CheckedLaunch& launch, std::size_t at, const std
     if (!takes_every_value(*wanted, scalar.type)) {
       return fmt::format(
           "declare the scalar in {} as \"scalar {} {} = ...\", or make the parameter \"{}\"",
-          launch.operation.file, scalar.name, to_string(*wanted), cpp_spelling(arg.type));
+          launch.operation.origin.file, scalar.name, to_string(*wanted), cpp_spelling(arg.type));
     }
   }
   auto args = launch.args;
@@ -345,11 +345,10 @@ std::string number_remedy(const CheckedLaunch& launch, std::size_t at, const std
 
 /// Where the type of an operand is changed: its line, and a flag if it may have several.
 std::string type_places(const Operation& operation, const std::string& slot) {
-  const auto at = static_cast<std::size_t>(std::ranges::find(operation.type_slots, slot) -
-                                           operation.type_slots.begin());
-  if (at >= operation.slot_lines.size()) return "";
-  const std::string line = fmt::format("{}:{}", operation.file, operation.slot_lines[at]);
-  if (operation.slot_types[at].size() == 1) return fmt::format(" ({})", line);
+  const auto spec = std::ranges::find(operation.slots, slot, &TypeSlotSpec::name);
+  if (spec == operation.slots.end()) return "";
+  const std::string line = fmt::format("{}:{}", operation.origin.file, spec->line);
+  if (spec->types.size() == 1) return fmt::format(" ({})", line);
   return fmt::format(" ({}, {})", line, problem_flag(operation.name, slot));
 }
 
@@ -477,13 +476,13 @@ std::string why_wrong_judges(const Operation& operation,
                              const std::vector<std::string>& lowered_names,
                              const Problem& problem) {
   std::size_t at = 0;
-  for (const auto& judge : {&operation.reference, &operation.checker}) {
+  for (const auto& judge : {&operation.judge.reference, &operation.judge.checker}) {
     if (!*judge || at >= lowered_names.size()) continue;
     const std::string& name = (*judge)->kernel;
     const CheckedLaunch launch{std::string(trimmed(name.substr(0, name.find('<')))), (*judge)->args,
                                operation, &problem, (*judge)->args_line};
-    const auto why =
-        why_wrong(launch, lowered_names[at++], operation.file, (*judge)->line, operation.source);
+    const auto why = why_wrong(launch, lowered_names[at++], operation.origin.file, (*judge)->line,
+                               operation.origin.source);
     if (!why.empty()) return why;
   }
   return {};

@@ -74,7 +74,7 @@ std::string explain_launch(const KernelTemplate& kernel_template, const LaunchSp
   if (kernel_template.config_type().empty() || launch.template_arguments) {
     return explain_plain_launch(kernel_template, launch, *kernel);
   }
-  const auto& slots = find_operation(kernel_template.operation())->type_slots;
+  const auto& slots = find_operation(kernel_template.operation())->type_slots();
   const std::size_t given = slots.size() + 1;
   const std::size_t needed = kernel->parameters - std::min(kernel->defaults, kernel->parameters);
   if (kernel->is_variadic || (needed <= given && given <= kernel->parameters)) return {};
@@ -265,7 +265,7 @@ std::string explain_compile_log(const KernelTemplate& kernel_template, std::stri
 }
 
 std::string explain_compile_log(const Operation& operation, std::string_view log) {
-  return with_reason(explain_host_code(operation.file, errors_of(log)), log);
+  return with_reason(explain_host_code(operation.origin.file, errors_of(log)), log);
 }
 
 std::string why_wrong_parameters(const KernelTemplate& kernel_template,

@@ -70,6 +70,41 @@ bool remainder(std::int64_t a, std::int64_t b, std::int64_t& out) {
 }
 
 template <class Number>
+bool negate(Number a, Number& out) {
+  return subtract(Number{0}, a, out);
+}
+
+template <class Number>
+bool abs_of(Number a, Number& out) {
+  out = a;
+  return !(a < 0) || negate(a, out);
+}
+
+template <class Number>
+bool logical_not(Number a, Number& out) {
+  out = a == 0 ? 1 : 0;
+  return true;
+}
+
+template <class Number>
+bool to_bool(Number a, Number& out) {
+  out = a != 0 ? 1 : 0;
+  return true;
+}
+
+template <class Number>
+bool minimum(Number a, Number b, Number& out) {
+  out = std::min(a, b);
+  return true;
+}
+
+template <class Number>
+bool maximum(Number a, Number b, Number& out) {
+  out = std::max(a, b);
+  return true;
+}
+
+template <class Number>
 bool ceil_div(Number a, Number b, Number& out) {
   Number quotient = 0;
   Number rest = 0;
@@ -138,151 +173,162 @@ int NameTable::find(std::string_view name) const {
   return found == slots_.end() ? -1 : found->second;
 }
 
+/// One evaluation of an expression: its place in the code, and the stack. Steps return false if
+/// their result is undefined.
 template <class Number>
-std::optional<Number> Expression::run(std::span<const Number> values) const {
-  using Code = Op::Code;
-  std::array<Number, kMaxExpressionStack> stack;
-  Number* next = stack.data();  // behind the value that was pushed last
-  const Op* const code = code_->data();
-  const Op* const end = code + code_->size();
+class Expression::Evaluation {
+ public:
+  Evaluation(const std::vector<Op>& code, std::span<const Number> values)
+      : begin_(code.data()), end_(begin_ + code.size()), values_(values) {}
 
-  for (const Op* op = code; op != end; ++op) {
-    const auto jump = [&] { op = code + op->operand - 1; };
-    // Puts `compute(left, right, out)` in the place of both operands.
-    const auto replace = [&](auto compute) {
-      Number right = 0;
-      switch (op->right) {
-        case Op::Right::stack:
-          right = *--next;
-          break;
-        case Op::Right::constant:
-          right = static_cast<Number>(op->value);
-          break;
-        case Op::Right::name:
-          right = values[static_cast<std::size_t>(op->operand)];
-          break;
-      }
-      return compute(next[-1], right, next[-1]);
-    };
-    const auto compare = [&](auto holds) {
-      return replace([&](Number left, Number right, Number& out) {
-        out = holds(left, right) ? 1 : 0;
-        return true;
-      });
-    };
-    bool defined = true;
-    switch (op->code) {
-      case Code::constant:
-        *next++ = static_cast<Number>(op->value);
-        break;
-      case Code::name:
-        *next++ = values[static_cast<std::size_t>(op->operand)];
-        break;
-      case Code::negate:
-        defined = subtract(Number{0}, next[-1], next[-1]);
-        break;
-      case Code::logical_not:
-        next[-1] = next[-1] == 0;
-        break;
-      case Code::to_bool:
-        next[-1] = next[-1] != 0;
-        break;
-      case Code::is_pow2:
-        defined = is_pow2(next[-1], next[-1]);
-        break;
-      case Code::log2:
-        defined = log2_of(next[-1], next[-1]);
-        break;
-      case Code::abs:
-        if (next[-1] < 0) defined = subtract(Number{0}, next[-1], next[-1]);
-        break;
-      case Code::and_jump:
-        if (next[-1] == 0) {
-          jump();
-        } else {
-          --next;
-        }
-        break;
-      case Code::or_jump:
-        if (next[-1] != 0) {
-          next[-1] = 1;
-          jump();
-        } else {
-          --next;
-        }
-        break;
-      case Code::jump_if_zero:
-        if (*--next == 0) jump();
-        break;
-      case Code::jump:
-        jump();
-        break;
-      case Code::add:
-        defined = replace([](auto a, auto b, auto& out) { return add(a, b, out); });
-        break;
-      case Code::subtract:
-        defined = replace([](auto a, auto b, auto& out) { return subtract(a, b, out); });
-        break;
-      case Code::multiply:
-        defined = replace([](auto a, auto b, auto& out) { return multiply(a, b, out); });
-        break;
-      case Code::divide:
-        defined = replace([](auto a, auto b, auto& out) { return divide(a, b, out); });
-        break;
-      case Code::remainder:
-        defined = replace([](auto a, auto b, auto& out) { return remainder(a, b, out); });
-        break;
-      case Code::equal:
-        compare(std::equal_to<>());
-        break;
-      case Code::not_equal:
-        compare(std::not_equal_to<>());
-        break;
-      case Code::less:
-        compare(std::less<>());
-        break;
-      case Code::less_equal:
-        compare(std::less_equal<>());
-        break;
-      case Code::greater:
-        compare(std::greater<>());
-        break;
-      case Code::greater_equal:
-        compare(std::greater_equal<>());
-        break;
-      case Code::minimum:
-        replace([](auto a, auto b, auto& out) {
-          out = std::min(a, b);
-          return true;
-        });
-        break;
-      case Code::maximum:
-        replace([](auto a, auto b, auto& out) {
-          out = std::max(a, b);
-          return true;
-        });
-        break;
-      case Code::ceil_div:
-        defined = replace([](auto a, auto b, auto& out) { return ceil_div(a, b, out); });
-        break;
-      case Code::round_up:
-        defined = replace([](auto a, auto b, auto& out) { return round_up(a, b, out); });
-        break;
-      case Code::gcd:
-        defined = replace([](auto a, auto b, auto& out) { return gcd(a, b, out); });
-        break;
+  std::optional<Number> run() {
+    std::array<Number, kMaxExpressionStack> stack;
+    next_ = stack.data();
+    for (op_ = begin_; op_ != end_; ++op_) {
+      if (!step()) return std::nullopt;
     }
-    if (!defined) return std::nullopt;
+    return stack[0];
   }
-  return stack[0];
-}
+
+ private:
+  using Code = Op::Code;
+
+  /// Runs the step at `op_`. One switch for all steps: a second switch for each kind of step made
+  /// counting a space 8 to 15 % slower. At -O1, GCC would not inline the function.
+  [[gnu::always_inline]] bool step() {
+    switch (op_->code) {
+      case Code::constant:
+        return push(static_cast<Number>(op_->value));
+      case Code::name:
+        return push(values_[static_cast<std::size_t>(op_->operand)]);
+      case Code::negate:
+        return unary<negate>();
+      case Code::logical_not:
+        return unary<logical_not>();
+      case Code::to_bool:
+        return unary<to_bool>();
+      case Code::add:
+        return binary<add>();
+      case Code::subtract:
+        return binary<subtract>();
+      case Code::multiply:
+        return binary<multiply>();
+      case Code::divide:
+        return binary<divide>();
+      case Code::remainder:
+        return binary<remainder>();
+      case Code::equal:
+        return compare<std::equal_to<>>();
+      case Code::not_equal:
+        return compare<std::not_equal_to<>>();
+      case Code::less:
+        return compare<std::less<>>();
+      case Code::less_equal:
+        return compare<std::less_equal<>>();
+      case Code::greater:
+        return compare<std::greater<>>();
+      case Code::greater_equal:
+        return compare<std::greater_equal<>>();
+      case Code::minimum:
+        return binary<minimum>();
+      case Code::maximum:
+        return binary<maximum>();
+      case Code::ceil_div:
+        return binary<ceil_div>();
+      case Code::round_up:
+        return binary<round_up>();
+      case Code::gcd:
+        return binary<gcd>();
+      case Code::is_pow2:
+        return unary<is_pow2>();
+      case Code::log2:
+        return unary<log2_of>();
+      case Code::abs:
+        return unary<abs_of>();
+      case Code::and_jump:
+        return and_jump();
+      case Code::or_jump:
+        return or_jump();
+      case Code::jump_if_zero:
+        return jump_if_zero();
+      case Code::jump:
+        return jump();
+    }
+    return false;
+  }
+
+  bool push(Number value) {
+    *next_++ = value;
+    return true;
+  }
+
+  bool jump() {
+    op_ = begin_ + op_->operand - 1;
+    return true;
+  }
+
+  bool pop() {
+    --next_;
+    return true;
+  }
+
+  bool and_jump() { return next_[-1] == 0 ? jump() : pop(); }
+
+  bool or_jump() {
+    if (next_[-1] == 0) return pop();
+    next_[-1] = 1;
+    return jump();
+  }
+
+  bool jump_if_zero() {
+    pop();
+    return *next_ != 0 || jump();
+  }
+
+  template <bool (*compute)(Number, Number&)>
+  bool unary() {
+    return compute(next_[-1], next_[-1]);
+  }
+
+  /// Puts `compute(left, right, out)` in the place of both operands.
+  template <bool (*compute)(Number, Number, Number&)>
+  bool binary() {
+    const Number right = right_operand();
+    return compute(next_[-1], right, next_[-1]);
+  }
+
+  template <class Holds>
+  bool compare() {
+    const Number right = right_operand();
+    next_[-1] = Holds()(next_[-1], right) ? 1 : 0;
+    return true;
+  }
+
+  Number right_operand() {
+    switch (op_->right) {
+      case Op::Right::stack:
+        return *--next_;
+      case Op::Right::constant:
+        return static_cast<Number>(op_->value);
+      case Op::Right::name:
+        return values_[static_cast<std::size_t>(op_->operand)];
+    }
+    return 0;
+  }
+
+  const Op* begin_;
+  const Op* end_;
+  std::span<const Number> values_;
+  const Op* op_ = nullptr;
+  Number* next_ = nullptr;  ///< behind the value that was pushed last
+};
 
 std::optional<std::int64_t> Expression::evaluate(std::span<const std::int64_t> values) const {
-  return run<std::int64_t>(values);
+  return Evaluation<std::int64_t>(*code_, values).run();
 }
 
 std::optional<double> Expression::evaluate_real(std::span<const double> values) const {
-  return run<double>(values);
+  return Evaluation<double>(*code_, values).run();
 }
 
 }  // namespace kiln

@@ -81,7 +81,7 @@ class Expression {
   struct Op;
   Expression() = default;
   template <class Number>
-  [[nodiscard]] std::optional<Number> run(std::span<const Number> values) const;
+  class Evaluation;
   std::string text_;
   std::vector<int> names_used_;
   std::shared_ptr<const std::vector<Op>> code_;  ///< postfix, with jumps for && || ?:

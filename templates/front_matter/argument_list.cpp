@@ -495,10 +495,10 @@ std::vector<ArgumentSpec> default_argument_list(const Operation& operation,
   for (std::size_t i = 0; i < operation.operands.size(); ++i) {
     list.emplace_back().index = static_cast<std::uint16_t>(i);
   }
-  for (const std::string& size : operation.size_names) {
+  for (const std::string& size : operation.size_names()) {
     ArgumentSpec& spec = list.emplace_back();
     spec.kind = ArgumentSpec::Kind::number;
-    spec.value = Expression::parse(size, names, {operation.file, 1, 1});
+    spec.value = Expression::parse(size, names, {operation.origin.file, 1, 1});
   }
   for (std::size_t i = 0; i < operation.scalars.size(); ++i) {
     ArgumentSpec& spec = list.emplace_back();

@@ -124,10 +124,10 @@ Tunable parse_tunable(const FrontMatterLine& line) {
 
 // Three checks: each word, then that no slot is missing, then that the row names any type at all.
 TypeRow parse_type_row(const FrontMatterLine& line, const Operation& operation) {
-  const auto& slots = operation.type_slots;
+  const auto& slots = operation.type_slots();
   const auto lists = [&](std::string_view slot, DType type) {
     const auto at = std::find(slots.begin(), slots.end(), slot) - slots.begin();
-    const auto& listed = operation.slot_types[static_cast<std::size_t>(at)];
+    const auto& listed = operation.slots[static_cast<std::size_t>(at)].types;
     return listed.empty() || std::find(listed.begin(), listed.end(), type) != listed.end();
   };
   const auto is_slot = [&](std::string_view name) {

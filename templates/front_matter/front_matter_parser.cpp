@@ -232,7 +232,7 @@ class FrontMatterParser {
   /// though expressions do not know it.
   [[nodiscard]] bool is_of_arguments(std::string_view name) const {
     return operation_->is_declared() &&
-           (name == "workspace" || contains(operation_->type_slots, name) ||
+           (name == "workspace" || contains(operation_->type_slots(), name) ||
             std::any_of(operation_->scalars.begin(), operation_->scalars.end(),
                         [&](const ScalarSpec& scalar) { return scalar.name == name; }));
   }
@@ -363,7 +363,7 @@ class FrontMatterParser {
 
   /// Of a problem, or derived from one; a derived size may also be a constant.
   [[nodiscard]] bool is_size(std::string_view name) const {
-    if (contains(operation_->size_names, name)) return true;
+    if (contains(operation_->size_names(), name)) return true;
     const auto derived =
         std::ranges::find(operation_->derived, name, &std::pair<std::string, Expression>::first);
     if (derived == operation_->derived.end()) return false;
@@ -482,9 +482,9 @@ class FrontMatterParser {
   void finish_types() {
     if (find("types") != nullptr) return;
     TypeRow row;
-    for (std::size_t i = 0; i < operation_->type_slots.size(); ++i) {
-      if (operation_->slot_types[i].empty()) need("types");
-      row.slots.push_back({operation_->type_slots[i], operation_->slot_types[i], {}});
+    for (std::size_t i = 0; i < operation_->type_slots().size(); ++i) {
+      if (operation_->slots[i].types.empty()) need("types");
+      row.slots.push_back({operation_->type_slots()[i], operation_->slots[i].types, {}});
     }
     result_.type_rows_.push_back(std::move(row));
   }

@@ -29,7 +29,7 @@ class MapParser {
     if (colon == std::string_view::npos || slot.find('?') != std::string_view::npos) {
       line_.fail(0, "a map begins with its operand: \"a: k, m; box 64, tile_m\"");
     }
-    const auto& slots = operation.type_slots;
+    const auto& slots = operation.type_slots();
     if (std::find(slots.begin(), slots.end(), slot) == slots.end()) {
       line_.fail(0, fmt::format("{} has no type slot \"{}\"{}", operation.name, slot,
                                 did_you_mean(slot, slots)));

@@ -34,7 +34,7 @@ constexpr std::array<std::string_view, 7> kInterfaceKeys{"operation", "size",  "
                                                          "scalar",    "trait", "operand"};
 
 std::vector<FrontMatterLine> lines_of(const Operation& operation) {
-  return read_front_matter(operation.file, operation.source, declaration_keys());
+  return read_front_matter(operation.origin.file, operation.origin.source, declaration_keys());
 }
 
 /// An operand's line without its fill, which is the judge's.
@@ -168,9 +168,10 @@ std::size_t behind_literal(std::string_view code, std::size_t at, char before) {
 
 /// The kernels that judge, with every header that they include and that is not CUDA's.
 std::string judges_code(const Operation& operation) {
+  const Operation::Origin& origin = operation.origin;
   try {
-    HeaderInliner inliner(operation.headers, HeaderInliner::Mode::rendered);
-    inliner.add(operation.path.empty() ? operation.file : operation.path, operation.source);
+    HeaderInliner inliner(origin.headers, HeaderInliner::Mode::rendered);
+    inliner.add(origin.path.empty() ? origin.file : origin.path, origin.source);
     std::string text = code_without_comments(inliner.text());
     for (const std::string& include : inliner.system_includes()) text += include + '\n';
     if (inliner.uses_supplied()) text += supplied_headers_digest();
@@ -178,7 +179,7 @@ std::string judges_code(const Operation& operation) {
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::template_) throw;
     // It does not compile, so no verdict can have come from it; whoever verifies is told why.
-    return "unreadable\n" + operation.source;
+    return "unreadable\n" + origin.source;
   }
 }
 

@@ -29,17 +29,17 @@ template <class Number>
 Lacking append_values(const Operation& operation, const Problem& problem,
                       std::vector<Number>& values) {
   for (std::size_t i = 0; i < kDTypeNames.size(); ++i) values.push_back(static_cast<Number>(i));
-  for (const auto& size : operation.size_names) {
+  for (const auto& size : operation.size_names()) {
     const auto value = problem.size(size);
     if (!value) return {"size", size};
     values.push_back(static_cast<Number>(*value));
   }
-  for (const auto& trait : operation.trait_names) {
+  for (const auto& trait : operation.trait_names()) {
     const auto value = problem.trait(trait);
     if (!value) return {"trait", trait};
     values.push_back(static_cast<Number>(*value));
   }
-  for (const auto& slot : operation.type_slots) {
+  for (const auto& slot : operation.type_slots()) {
     const auto type = problem.type(slot);
     if (!type) return {"type", slot};
     values.push_back(static_cast<Number>(size_bytes(*type)));
@@ -118,7 +118,7 @@ std::vector<NamedValue> Operation::with_defaults(std::vector<NamedValue> given) 
 
 std::optional<std::vector<double>> Operation::values(const Problem& problem) const {
   std::vector<double> values;
-  values.reserve(static_cast<std::size_t>(names_.size()));
+  values.reserve(static_cast<std::size_t>(names().size()));
   const auto lacking = append_values(*this, problem, values);
   if (!lacking.name.empty()) return std::nullopt;
   for (const auto& each : derived) {
@@ -131,7 +131,7 @@ std::optional<std::vector<double>> Operation::values(const Problem& problem) con
 
 std::vector<std::int64_t> Operation::whole_values(const Problem& problem) const {
   std::vector<std::int64_t> values;
-  values.reserve(static_cast<std::size_t>(names_.size()));
+  values.reserve(static_cast<std::size_t>(names().size()));
   const auto lacking = append_values(*this, problem, values);
   if (!lacking.name.empty()) {
     throw Error(ErrorKind::usage, fmt::format("the problem \"{}\" has no {} \"{}\"",
@@ -152,13 +152,13 @@ std::vector<std::int64_t> Operation::whole_values(const Problem& problem) const 
 
 double Operation::flops(const Problem& problem) const {
   const auto known = values(problem);
-  return known && flops_ ? flops_->evaluate_real(*known).value_or(0.0) : 0.0;
+  return known && cost.flops ? cost.flops->evaluate_real(*known).value_or(0.0) : 0.0;
 }
 
 double Operation::bytes(const Problem& problem) const {
   const auto known = values(problem);
   if (!known) return 0.0;
-  if (bytes_) return bytes_->evaluate_real(*known).value_or(0.0);
+  if (cost.bytes) return cost.bytes->evaluate_real(*known).value_or(0.0);
   double sum = 0.0;
   for (const OperandSpec& operand : operands) {
     if (is_left_out(operand, *known)) continue;

@@ -34,6 +34,14 @@ struct TraitSpec {
   std::string comment;
 };
 
+/// A slot for an element type. A problem says which type is in it.
+struct TypeSlotSpec {
+  std::string name;
+  std::vector<DType> types;  ///< that it may have, the usual one first; none: any
+  std::string comment;
+  int line = 0;  ///< of the file
+};
+
 /// What a kernel does with an operand. `inout` is read and then written in place.
 enum class OperandRole : std::uint8_t { in, out, inout };
 [[nodiscard]] std::string_view to_string(OperandRole role);
@@ -146,43 +154,51 @@ class Operation {
   /// Reads a declaration. `file` names the source in errors. Throws Error(template_).
   [[nodiscard]] static Operation parse(const std::string& file, std::string_view source);
 
+  /// What decides whether a result is right.
+  struct Judge {
+    std::vector<RightSpec> rights;         ///< one for each operand that is written
+    std::optional<JudgeKernel> reference;  ///< absent where a checker judges every result
+    std::optional<JudgeKernel> checker;    ///< of what is right by `checker`
+    /// The size whose every value has results of its own, so that it is enough to check some of
+    /// them; "": there is none.
+    std::string independent;
+    std::optional<Expression> integers;  ///< R: with integers of -R to R all results are exact
+    std::vector<std::vector<NamedValue>> ragged;  ///< sizes, all of them, that are verified as well
+    bool deterministic = true;                    ///< two runs give the same bits
+  };
+
+  /// What one run costs.
+  struct Cost {
+    std::optional<Expression> flops;
+    std::optional<Expression> bytes;  ///< absent: those of the operands
+  };
+
+  /// Where the operation came from, and what it may include.
+  struct Origin {
+    std::string file;                                ///< of the declaration
+    std::string source;                              ///< its text, which has the reference kernel
+    std::string path;                                ///< below its directory, or the file
+    std::vector<IncludeLine> includes;               ///< its header folders, relative to its own
+    HeaderSearch headers = HeaderSearch::builtin();  ///< what the reference may include
+    std::string headers_digest;  ///< digest_of_headers(): with `source`, all that judges and
+                                 ///< kernels of it depend on
+  };
+
   std::string name;
   std::string purpose;
   std::vector<SizeSpec> sizes;
   std::vector<TraitSpec> traits;
-  std::vector<OperandSpec> operands;
-  std::vector<std::string> slot_comments;  ///< of type_slots
-  /// The element types that a slot of type_slots may have, the usual one first; none: any.
-  std::vector<std::vector<DType>> slot_types;
-  std::vector<int> slot_lines;                              ///< of the file
+  std::vector<TypeSlotSpec> slots;
   std::vector<std::pair<std::string, Expression>> derived;  ///< sizes that follow from others
+  std::vector<OperandSpec> operands;
   std::vector<ScalarSpec> scalars;
-  std::vector<RightSpec> rights;         ///< one for each operand that is written
-  std::optional<JudgeKernel> reference;  ///< absent where a checker judges every result
-  std::optional<JudgeKernel> checker;    ///< of what is right by `checker`
-  /// The size whose every value has results of its own, so that it is enough to check some of them;
-  /// "": there is none.
-  std::string independent;
-  std::optional<Expression> integers;  ///< R: with integers of -R to R all results are exact
-  std::vector<std::vector<NamedValue>> ragged;  ///< sizes, all of them, that are verified as well
-  bool deterministic = true;                    ///< two runs give the same bits
-  std::string file;                             ///< of the declaration
-  std::string source;                           ///< its text, which has the reference kernel
-  std::vector<IncludeLine> includes;  ///< folders that it names for headers, relative to its own
-  std::string path;                   ///< below its directory, or the file
-  HeaderSearch headers = HeaderSearch::builtin();  ///< what the reference may include
-  std::string headers_digest;  ///< digest_of_headers(): with `source`, all that judges and kernels
-                               ///< of it depend on
-  std::string flops_text;
-  std::string bytes_text;  ///< "" if they are those of the operands
-  // The names again, by themselves.
-  std::vector<std::string> size_names;
-  std::vector<std::string> type_slots;
-  std::vector<std::string> trait_names;
   std::uint16_t workspace_at = 0;  ///< byte offset of the workspace's address in the argument
+  Judge judge;
+  Cost cost;
+  Origin origin;
 
   /// Whether its file says what is right; else Kiln has that built in.
-  [[nodiscard]] bool is_declared() const { return reference || checker; }
+  [[nodiscard]] bool is_declared() const { return judge.reference || judge.checker; }
   /// Sizes in the operation's order, those that are not given with the value that they have then.
   /// What the operation does not have, or not twice, stays at the end, for check() to refuse.
   [[nodiscard]] std::vector<NamedValue> with_defaults(std::vector<NamedValue> given) const;
@@ -198,7 +214,12 @@ class Operation {
   /// The values of names(), of a problem that has all of the operation's. Throws Error(usage) for
   /// one that lacks a name, or whose sizes give a derived one no value.
   [[nodiscard]] std::vector<std::int64_t> whole_values(const Problem& problem) const;
-  [[nodiscard]] const NameTable& names() const { return names_; }
+  /// What expressions may mention.
+  [[nodiscard]] const NameTable& names() const { return names_.all; }
+  // The names of sizes, slots and traits, by themselves.
+  [[nodiscard]] const std::vector<std::string>& size_names() const { return names_.sizes; }
+  [[nodiscard]] const std::vector<std::string>& type_slots() const { return names_.slots; }
+  [[nodiscard]] const std::vector<std::string>& trait_names() const { return names_.traits; }
   /// Throws Error(usage), which names the size, type or trait, for a problem that is outside of
   /// what is declared.
   void check(const Problem& problem) const;
@@ -210,9 +231,13 @@ class Operation {
   /// The values of names(), nothing if the problem lacks one.
   [[nodiscard]] std::optional<std::vector<double>> values(const Problem& problem) const;
 
-  NameTable names_;
-  std::optional<Expression> flops_;
-  std::optional<Expression> bytes_;
+  struct Names {
+    NameTable all;
+    std::vector<std::string> sizes;
+    std::vector<std::string> slots;
+    std::vector<std::string> traits;
+  };
+  Names names_;
 };
 
 /// Whether a file with front matter declares an operation instead of a template.

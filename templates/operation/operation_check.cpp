@@ -30,9 +30,9 @@ class ProblemCheck {
       refuse(fmt::format("it is a problem of \"{}\"", problem_.operation));
     }
     values_ = operation_.whole_values(problem_);
-    check_names("size", problem_.sizes, &NamedValue::name, operation_.size_names);
-    check_names("type", problem_.types, &NamedType::slot, operation_.type_slots);
-    check_names("trait", problem_.traits, &NamedValue::name, operation_.trait_names);
+    check_names("size", problem_.sizes, &NamedValue::name, operation_.size_names());
+    check_names("type", problem_.types, &NamedType::slot, operation_.type_slots());
+    check_names("trait", problem_.traits, &NamedValue::name, operation_.trait_names());
     check_sizes();
     check_types();
     check_traits();
@@ -40,8 +40,8 @@ class ProblemCheck {
       refuse(fmt::format("it has an epilogue, which only {} can have", typed_operation_names()));
     }
     for (const OperandSpec& operand : operation_.operands) check_operand(operand);
-    check_cost("flops", operation_.flops_text, operation_.flops(problem_));
-    check_cost("bytes", operation_.bytes_text, operation_.bytes(problem_));
+    check_cost("flops", operation_.cost.flops, operation_.flops(problem_));
+    check_cost("bytes", operation_.cost.bytes, operation_.bytes(problem_));
   }
 
  private:
@@ -68,10 +68,11 @@ class ProblemCheck {
   }
 
   /// Rates, predictions and the limits of what is believed are made of them.
-  void check_cost(std::string_view key, const std::string& text, double value) const {
+  void check_cost(std::string_view key, const std::optional<Expression>& cost, double value) const {
     if (value >= 0.0 && std::isfinite(value)) return;
+    const std::string text = cost ? cost->text() : "";
     refuse(fmt::format("its {} are {}; correct the line \"{} {}\" of {}", key, value, key, text,
-                       operation_.file));
+                       operation_.origin.file));
   }
 
   void check_sizes() const {
@@ -85,18 +86,17 @@ class ProblemCheck {
   }
 
   void check_types() const {
-    for (std::size_t i = 0; i < operation_.type_slots.size(); ++i) {
-      const std::string& slot = operation_.type_slots[i];
-      const DType type = problem_.type(slot).value();
-      const auto& allowed = operation_.slot_types[i];
+    for (const TypeSlotSpec& slot : operation_.slots) {
+      const DType type = problem_.type(slot.name).value();
+      const auto& allowed = slot.types;
       if (!allowed.empty() && std::ranges::find(allowed, type) == allowed.end()) {
         std::vector<std::string_view> names;
         for (const DType each : allowed) names.push_back(to_string(each));
-        refuse(fmt::format("{} is {}, which is none of {}", slot, to_string(type),
+        refuse(fmt::format("{} is {}, which is none of {}", slot.name, to_string(type),
                            fmt::join(names, " ")));
       }
       if (operation_.is_declared() && packed_values(type) > 1) {
-        refuse(fmt::format("{} is {}, a packed type", slot, to_string(type)));
+        refuse(fmt::format("{} is {}, a packed type", slot.name, to_string(type)));
       }
     }
   }
@@ -151,7 +151,7 @@ class ProblemCheck {
 
   [[noreturn]] void refuse_fill(const OperandSpec& operand, const std::string& why) const {
     throw Error(ErrorKind::usage,
-                fmt::format("{}:{}: for {} the operand {} is filled {}", operation_.file,
+                fmt::format("{}:{}: for {} the operand {} is filled {}", operation_.origin.file,
                             operand.line, problem_.canonical(), operand.name, why));
   }
 

@@ -69,7 +69,7 @@ void read_bound(const FrontMatterLine& line, TextPart rest, const Operation& ope
   right.factor =
       Expression::parse(trimmed(factor), operation.names(), line.text_place.at(rest.offset));
   right.roundoff_of = type.text;
-  const auto& slots = operation.type_slots;
+  const auto& slots = operation.type_slots();
   if (std::ranges::find(slots, type.text) != slots.end()) return;
   const auto named = parse_dtype(type.text);
   if (!named) {
@@ -296,7 +296,7 @@ std::vector<NamedValue> parse_ragged(const FrontMatterLine& line, const Operatio
     const auto size = std::ranges::find(operation.sizes, name, &SizeSpec::name);
     if (size == operation.sizes.end()) {
       line.fail(offset, fmt::format("there is no size \"{}\"{}", name,
-                                    did_you_mean(name, operation.size_names)));
+                                    did_you_mean(name, operation.size_names())));
     }
     if (std::ranges::find(given, name, &NamedValue::name) != given.end()) {
       line.fail(offset, fmt::format("\"{}\" is given twice", name));

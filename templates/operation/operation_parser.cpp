@@ -61,9 +61,9 @@ class OperationParser {
  public:
   OperationParser(const std::string& file, std::string_view source)
       : file_(file), lines_(read_front_matter(file, source, operation_keys())) {
-    result_.file = file;
-    result_.source = source;
-    result_.path = file;
+    result_.origin.file = file;
+    result_.origin.source = source;
+    result_.origin.path = file;
   }
 
   Operation run() {
@@ -80,20 +80,18 @@ class OperationParser {
     read_names();
     for_each("operand", [this](const FrontMatterLine& line) { read_operand(line); });
     const FrontMatterLine& flops = need("flops");
-    result_.flops_ = expression(flops, {flops.text, 0});
-    result_.flops_text = flops.text;
+    result_.cost.flops = expression(flops, {flops.text, 0});
     for_each("bytes", [this](const FrontMatterLine& line) {
-      result_.bytes_ = expression(line, {line.text, 0});
-      result_.bytes_text = line.text;
+      result_.cost.bytes = expression(line, {line.text, 0});
     });
     for_each("include", [this](const FrontMatterLine& line) {
-      result_.includes.push_back({line.text, line.key_place.line});
+      result_.origin.includes.push_back({line.text, line.key_place.line});
     });
     for_each("deterministic", [this](const FrontMatterLine& line) {
       if (line.text != "0" && line.text != "1") {
         line.fail(0, "write 1 if two runs give the same bits, or 0 if two runs may differ");
       }
-      result_.deterministic = line.text == "1";
+      result_.judge.deterministic = line.text == "1";
     });
     read_results();
     const FrontMatterLine* const reference = find("reference");
@@ -101,10 +99,10 @@ class OperationParser {
     if (reference != nullptr || checker != nullptr) {
       check_verifiable(reference != nullptr ? *reference : *checker);
     }
-    if (reference != nullptr) result_.reference = read_judge(*reference);
-    if (checker != nullptr) result_.checker = read_judge(*checker);
+    if (reference != nullptr) result_.judge.reference = read_judge(*reference);
+    if (checker != nullptr) result_.judge.checker = read_judge(*checker);
     for_each("independent", [this](const FrontMatterLine& line) {
-      result_.independent = parse_independent(line, result_);
+      result_.judge.independent = parse_independent(line, result_);
     });
     return std::move(result_);
   }
@@ -156,21 +154,21 @@ class OperationParser {
   /// What expressions mention may stand anywhere in the file; Operation::values() has the same
   /// order.
   void read_names() {
-    for (const auto type : kDTypeNames) result_.names_.intern(fmt::format("type.{}", type));
+    for (const auto type : kDTypeNames) result_.names_.all.intern(fmt::format("type.{}", type));
     for_each("size", [this](const FrontMatterLine& line) {
       const std::string_view text = line.text;
       check_count(line, result_.sizes.size(), kMostNames);
       declare(line, std::string(trimmed(text.substr(0, text.find_first_of(" \t\r=")))));
-      result_.sizes.push_back(parse_size(line, result_.names_));
-      result_.size_names.push_back(result_.sizes.back().name);
-      result_.names_.intern(result_.sizes.back().name);
+      result_.sizes.push_back(parse_size(line, result_.names_.all));
+      result_.names_.sizes.push_back(result_.sizes.back().name);
+      result_.names_.all.intern(result_.sizes.back().name);
     });
     for_each("trait", [this](const FrontMatterLine& line) {
       check_count(line, result_.traits.size(), kMostNames);
       declare(line);
       result_.traits.push_back(parse_trait(line));
-      result_.trait_names.push_back(result_.traits.back().name);
-      result_.names_.intern(result_.traits.back().name);
+      result_.names_.traits.push_back(result_.traits.back().name);
+      result_.names_.all.intern(result_.traits.back().name);
     });
     for_each("type", [this](const FrontMatterLine& line) { read_type(line); });
     for_each("scalar", [this](const FrontMatterLine& line) {
@@ -202,31 +200,29 @@ class OperationParser {
     if (is_one_of(kTakenNames, name) || device_names().find(name) >= 0) {
       line.fail(0, fmt::format("\"{}\" is reserved in every operation; choose another name", name));
     }
-    if (std::ranges::find(declared_, name) != declared_.end() || result_.names_.find(name) >= 0) {
+    if (std::ranges::find(declared_, name) != declared_.end() || result_.names_.all.find(name) >= 0) {
       line.fail(0, fmt::format("the name \"{}\" is already used in this operation", name));
     }
     declared_.push_back(name);
   }
 
   Expression expression(const FrontMatterLine& line, TextPart part) const {
-    return Expression::parse(part.text, result_.names_, line.text_place.at(part.offset));
+    return Expression::parse(part.text, result_.names_.all, line.text_place.at(part.offset));
   }
 
   void read_type(const FrontMatterLine& line) {
-    check_count(line, result_.type_slots.size(), kMostNames);
+    check_count(line, result_.names_.slots.size(), kMostNames);
     declare(line);
     const std::string slot = declared_.back();
     for (const auto* const property : {"_bytes", "_packed", "_type"}) {
-      if (result_.names_.find(slot + property) >= 0) {
+      if (result_.names_.all.find(slot + property) >= 0) {
         line.fail(
             0, fmt::format("the name \"{}{}\" is already used in this operation", slot, property));
       }
-      result_.names_.intern(slot + property);
+      result_.names_.all.intern(slot + property);
     }
-    result_.type_slots.push_back(slot);
-    result_.slot_comments.push_back(line.comment);
-    result_.slot_types.push_back(parse_slot_types(line));
-    result_.slot_lines.push_back(line.text_place.line);
+    result_.names_.slots.push_back(slot);
+    result_.slots.push_back({slot, parse_slot_types(line), line.comment, line.text_place.line});
   }
 
   /// `halves = ceil_div(cols, 2)`, of names that are declared by other lines or by lets above.
@@ -239,7 +235,7 @@ class OperationParser {
     }
     declare(line, std::string(name));
     Expression value = expression(line, inner_part({text, 0}, text.substr(equals + 1)));
-    result_.names_.intern(name);
+    result_.names_.all.intern(name);
     result_.derived.emplace_back(name, std::move(value));
   }
 
@@ -256,11 +252,11 @@ class OperationParser {
     operand.name = head[0].text;
     operand.comment = line.comment;
     operand.line = line.key_place.line;
-    if (std::ranges::find(result_.type_slots, operand.name) == result_.type_slots.end()) {
+    if (std::ranges::find(result_.names_.slots, operand.name) == result_.names_.slots.end()) {
       line.fail(head[0].offset,
                 fmt::format("there is no type slot \"{0}\"{1}; an operand needs a type slot of the "
                             "same name, \"//@ type {0}\"",
-                            operand.name, did_you_mean(operand.name, result_.type_slots)));
+                            operand.name, did_you_mean(operand.name, result_.names_.slots)));
     }
     if (result_.operand(operand.name) != nullptr) {
       line.fail(head[0].offset, fmt::format("a second operand \"{}\"", operand.name));
@@ -330,7 +326,7 @@ class OperationParser {
       }
       if (is_filled) line.fail(clause.offset, "a second \"fill\" of this operand");
       is_filled = true;
-      operand.fill = parse_fill(line, rest, result_.names_);
+      operand.fill = parse_fill(line, rest, result_.names_.all);
     } else {
       static const std::vector<std::string> known{"when", "fill", "ld", "align", "pointers"};
       line.fail(clause.offset,
@@ -345,24 +341,24 @@ class OperationParser {
   void read_results() {
     for_each("right", [this](const FrontMatterLine& line) {
       RightSpec right = parse_right(line, result_);
-      if (std::ranges::find(result_.rights, right.operand, &RightSpec::operand) !=
-          result_.rights.end()) {
+      if (std::ranges::find(result_.judge.rights, right.operand, &RightSpec::operand) !=
+          result_.judge.rights.end()) {
         line.fail(
             0, fmt::format("a second \"right\" line of {}", result_.operands[right.operand].name));
       }
-      result_.rights.push_back(std::move(right));
+      result_.judge.rights.push_back(std::move(right));
     });
     for_each("integers", [this](const FrontMatterLine& line) {
-      result_.integers = expression(line, {line.text, 0});
+      result_.judge.integers = expression(line, {line.text, 0});
     });
     for_each("ragged", [this](const FrontMatterLine& line) {
-      if (result_.ragged.size() == kMostRagged) {
+      if (result_.judge.ragged.size() == kMostRagged) {
         line.fail_at_key(
             fmt::format("more than {} \"ragged\" lines; Kiln verifies every candidate at the sizes "
                         "of each line",
                         kMostRagged));
       }
-      result_.ragged.push_back(parse_ragged(line, result_));
+      result_.judge.ragged.push_back(parse_ragged(line, result_));
     });
   }
 
@@ -371,7 +367,7 @@ class OperationParser {
     JudgeKernel judge;
     judge.kernel = line.text;
     judge.line = line.text_place.line;
-    check_judge_kernel(line, result_.source);
+    check_judge_kernel(line, result_.origin.source);
     const std::string& key = line.key;
     const FrontMatterLine* of = nullptr;  // what the parts belong to
     const FrontMatterLine* args = nullptr;
@@ -385,7 +381,7 @@ class OperationParser {
       }
       if (of != &line) continue;
       if (is_constant) {
-        add_constant(part, result_, result_.source, judge.constants);
+        add_constant(part, result_, result_.origin.source, judge.constants);
         continue;
       }
       auto& extents = part.key == "grid" ? judge.grid : judge.block;
@@ -406,8 +402,8 @@ class OperationParser {
     const FrontMatterLine& list = args == nullptr ? line : *args;
     judge.args_line = args == nullptr ? 0 : args->text_place.line;
     judge.args = args == nullptr
-                     ? default_argument_list(result_, result_.names_)
-                     : parse_argument_list(list, result_, result_.names_,
+                     ? default_argument_list(result_, result_.names_.all)
+                     : parse_argument_list(list, result_, result_.names_.all,
                                            checks ? ArgumentsOf::checker : ArgumentsOf::reference);
     const auto check = checks ? check_checker_arguments : check_reference_results;
     check(list, result_, judge.args);
@@ -428,11 +424,11 @@ class OperationParser {
   void check_judges() const {
     for (const bool by_checker : {false, true}) {
       const std::string_view key = by_checker ? "checker" : "reference";
-      const auto right = std::ranges::find_if(result_.rights, [&](const RightSpec& each) {
+      const auto right = std::ranges::find_if(result_.judge.rights, [&](const RightSpec& each) {
         return (each.kind == RightSpec::Kind::checker) == by_checker;
       });
       const FrontMatterLine* const line = find(key);
-      const bool is_needed = right != result_.rights.end();
+      const bool is_needed = right != result_.judge.rights.end();
       if (is_needed == (line != nullptr)) continue;
       if (!is_needed) {
         line->fail_at_key(fmt::format("no \"right\" line uses the {}", key));
@@ -450,7 +446,8 @@ class OperationParser {
     for (std::size_t i = 0; i < result_.operands.size(); ++i) {
       const OperandSpec& operand = result_.operands[i];
       if (operand.role == OperandRole::in ||
-          std::ranges::find(result_.rights, i, &RightSpec::operand) != result_.rights.end()) {
+          std::ranges::find(result_.judge.rights, i, &RightSpec::operand) !=
+              result_.judge.rights.end()) {
         continue;
       }
       line.fail_at_key(fmt::format(
@@ -459,7 +456,7 @@ class OperationParser {
           operand.name));
     }
     check_judges();
-    if (result_.ragged.empty()) {
+    if (result_.judge.ragged.empty()) {
       std::vector<std::string> sizes;
       for (const SizeSpec& size : result_.sizes) {
         sizes.push_back(fmt::format("{}={}", size.name, std::max<std::int64_t>(size.least, 1)));
@@ -485,14 +482,14 @@ class OperationParser {
   /// A kernel that takes a default for granted is right wherever that holds.
   void check_default_is_varied(const SizeSpec& size) const {
     if (!size.value) return;
-    const bool is_varied = std::ranges::any_of(result_.ragged, [&](const auto& sizes) {
+    const bool is_varied = std::ranges::any_of(result_.judge.ragged, [&](const auto& sizes) {
       auto others = sizes;
       std::erase_if(others, [&](const NamedValue& each) { return each.name == size.name; });
       return result_.with_defaults(others) != sizes;
     });
     if (is_varied) return;
     for_each("size", [&](const FrontMatterLine& line) {
-      if (parse_size(line, result_.names_).name != size.name) return;
+      if (parse_size(line, result_.names_.all).name != size.name) return;
       line.fail(0, fmt::format("every \"ragged\" line leaves {0} at its default, so a kernel that "
                                "ignores {0} would pass; add \"{0}=...\" to one line",
                                size.name));

@@ -27,7 +27,8 @@ struct RegisteredOperation {
 
 /// With all that their references include.
 bool is_same_text(const Operation& left, const Operation& right) {
-  return left.source == right.source && left.headers_digest == right.headers_digest;
+  return left.origin.source == right.origin.source &&
+         left.origin.headers_digest == right.origin.headers_digest;
 }
 
 class OperationRegistry {
@@ -54,7 +55,7 @@ class OperationRegistry {
       if (at->operation.name != operation.name) continue;
       if (!is_same_text(at->operation, operation)) {
         same = nullptr;
-      } else if (at->operation.file == operation.file) {
+      } else if (at->operation.origin.file == operation.origin.file) {
         same = &at->operation;
       }
     }
@@ -108,12 +109,12 @@ void check_declarable(const Operation& operation, const Operation* rival) {
                 fmt::format("{}:1:1: the operation \"{}\" has no \"//@ reference\" line and no "
                             "\"//@ checker\" line, so Kiln cannot tell which results of its "
                             "kernels are right; docs/reference/operations.md has an example",
-                            operation.file, operation.name));
+                            operation.origin.file, operation.name));
   }
   if (rival == nullptr || is_same_text(*rival, operation)) return;
   throw Error(ErrorKind::template_, fmt::format("{}:1:1: the operation \"{}\" is also declared by "
                                                 "{}, with another text; rename one of the two",
-                                                operation.file, operation.name, rival->file));
+                                                operation.origin.file, operation.name, rival->origin.file));
 }
 
 }  // namespace

@@ -62,8 +62,8 @@ bool has_count(const std::vector<ArgumentSpec>& args) {
 }
 
 bool is_checked(const Operation& operation, std::size_t operand) {
-  const auto right = std::ranges::find(operation.rights, operand, &RightSpec::operand);
-  return right != operation.rights.end() && right->kind == RightSpec::Kind::checker;
+  const auto right = std::ranges::find(operation.judge.rights, operand, &RightSpec::operand);
+  return right != operation.judge.rights.end() && right->kind == RightSpec::Kind::checker;
 }
 
 bool mentions(const Expression& expression, const std::vector<int>& names) {
@@ -172,9 +172,9 @@ void check_checker_arguments(const FrontMatterLine& line, const Operation& opera
 
 std::string parse_independent(const FrontMatterLine& line, const Operation& operation) {
   const std::string& size = line.text;
-  if (std::ranges::find(operation.size_names, size) == operation.size_names.end()) {
+  if (std::ranges::find(operation.size_names(), size) == operation.size_names().end()) {
     line.fail(0, fmt::format("there is no size \"{}\"{}", size,
-                             did_you_mean(size, operation.size_names)));
+                             did_you_mean(size, operation.size_names())));
   }
   const auto names = names_that_follow(operation, size);
   for (const OperandSpec& operand : operation.operands) {

@@ -69,7 +69,7 @@ std::vector<std::string> make_name_expressions(const KernelTemplate& kernel_temp
   for (const auto& field : values) numbers.push_back(field.value);
   std::string arguments =
       struct_text(kernel_template.config_type(), kernel_template.fields(), numbers);
-  for (const auto& slot : find_operation(kernel_template.operation())->type_slots) {
+  for (const auto& slot : find_operation(kernel_template.operation())->type_slots()) {
     fmt::format_to(std::back_inserter(arguments), ", {}", device_type_name(*problem.type(slot)));
   }
   const auto replacement = [&](std::string_view name) -> std::optional<std::string> {

@@ -70,7 +70,8 @@ std::optional<DType> common_type(const Operation& operation, const Problem& prob
     if (each.type != type) return std::nullopt;
   }
   const bool fits = std::ranges::all_of(
-      operation.slot_types, [&](const auto& allowed) { return may_have(allowed, type); });
+      operation.slots, [&](const auto& allowed) { return may_have(allowed, type); },
+      &TypeSlotSpec::types);
   return fits ? std::optional(type) : std::nullopt;
 }
 
@@ -104,18 +105,17 @@ void DeclaredFlags::add_to(CLI::App& verb) {
     verb.get_option(flag.name)->check(whole_number(size.least, size.most));
     sizes_.push_back(&flag);
   }
-  if (!operation_.type_slots.empty()) {
+  if (!operation_.slots.empty()) {
     Flag& flag = flags_.emplace_back(Flag{"--dtype", ""});
     verb.add_option(flag.name, flag.text, "Type of every operand that may have this type")
         ->type_name("TYPE")
         ->group(std::string(kProblemGroup));
     dtype_ = &flag;
   }
-  for (std::size_t i = 0; i < operation_.type_slots.size(); ++i) {
-    const auto& allowed = operation_.slot_types[i];
-    std::string text = fmt::format("Type of {} (default {})", operation_.type_slots[i],
-                                   to_string(usual_type(allowed)));
-    types_.push_back(&add(verb, operation_.type_slots[i], "TYPE", text));
+  for (const TypeSlotSpec& slot : operation_.slots) {
+    std::string text =
+        fmt::format("Type of {} (default {})", slot.name, to_string(usual_type(slot.types)));
+    types_.push_back(&add(verb, slot.name, "TYPE", text));
   }
   for (const TraitSpec& trait : operation_.traits) {
     const std::string text = described(trait.comment, "Trait " + trait.name);
@@ -145,7 +145,8 @@ std::vector<NamedType> DeclaredFlags::types() const {
   if (dtype_ != nullptr && !dtype_->text.empty()) {
     common = checked_dtype(dtype_->name, dtype_->text);
     const bool fits = std::ranges::any_of(
-        operation_.slot_types, [&](const auto& allowed) { return may_have(allowed, *common); });
+        operation_.slots, [&](const auto& allowed) { return may_have(allowed, *common); },
+        &TypeSlotSpec::types);
     if (!fits) {
       throw Error(
           ErrorKind::usage,
@@ -156,7 +157,7 @@ std::vector<NamedType> DeclaredFlags::types() const {
   }
   std::vector<NamedType> types;
   for (std::size_t i = 0; i < types_.size(); ++i) {
-    const auto& allowed = operation_.slot_types[i];
+    const auto& allowed = operation_.slots[i].types;
     const Flag& flag = *types_[i];
     DType type = common && may_have(allowed, *common) ? *common : usual_type(allowed);
     if (!flag.text.empty()) {
@@ -168,7 +169,7 @@ std::vector<NamedType> DeclaredFlags::types() const {
                                                   fmt::join(names, ", ")));
       }
     }
-    types.push_back({operation_.type_slots[i], type});
+    types.push_back({operation_.slots[i].name, type});
   }
   return types;
 }
@@ -208,12 +209,13 @@ std::string declared_flags_text(const Operation& operation, const ProblemCase& o
   for (const NamedValue& size : needed_sizes(operation, one.problem)) add(size.name, size.value);
   if (const auto common = common_type(operation, one.problem)) {
     const bool usual = std::ranges::all_of(
-        operation.slot_types, [&](const auto& allowed) { return usual_type(allowed) == *common; });
+        operation.slots, [&](const auto& allowed) { return usual_type(allowed) == *common; },
+        &TypeSlotSpec::types);
     if (!usual) words.push_back(fmt::format("--dtype {}", to_string(*common)));
   } else {
     for (std::size_t i = 0; i < one.problem.types.size(); ++i) {
       const auto& [slot, type] = one.problem.types[i];
-      if (type != usual_type(operation.slot_types[i])) add(slot, to_string(type));
+      if (type != usual_type(operation.slots[i].types)) add(slot, to_string(type));
     }
   }
   for (std::size_t i = 0; i < operation.traits.size(); ++i) {

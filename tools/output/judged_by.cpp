@@ -32,17 +32,18 @@ std::string rule_text(std::string_view line) {
 }  // namespace
 
 std::string judged_by(const Operation& operation, std::string_view message, bool all_disagree) {
-  if (!operation.is_declared() || operation.rights.empty()) return {};
+  const auto& rights = operation.judge.rights;
+  if (!operation.is_declared() || rights.empty()) return {};
   // The message names the output if there are several.
-  const auto named = std::ranges::find_if(operation.rights, [&](const RightSpec& right) {
+  const auto named = std::ranges::find_if(rights, [&](const RightSpec& right) {
     return message.find(fmt::format(": {}, ", operation.operands[right.operand].name)) !=
            std::string_view::npos;
   });
-  const RightSpec& right = named == operation.rights.end() ? operation.rights.front() : *named;
+  const RightSpec& right = named == rights.end() ? rights.front() : *named;
   const bool by_checker = right.kind == RightSpec::Kind::checker;
-  const auto& judge = by_checker ? operation.checker : operation.reference;
-  std::string text = fmt::format("{}:{}: {}", operation.file, right.line,
-                                 rule_text(line_of(operation.source, right.line)));
+  const auto& judge = by_checker ? operation.judge.checker : operation.judge.reference;
+  std::string text = fmt::format("{}:{}: {}", operation.origin.file, right.line,
+                                 rule_text(line_of(operation.origin.source, right.line)));
   if (judge) {
     text += fmt::format("; {} in line {}", by_checker ? "checker" : "reference", judge->line);
   }

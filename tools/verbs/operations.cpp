@@ -127,16 +127,17 @@ Json judge_json(const JudgeKernel& judge, const Operation& operation) {
 
 /// The reference kernel, if there is one, and what is right by it or by the checker.
 Json reference_json(const Operation& operation) {
-  Json json = operation.reference ? judge_json(*operation.reference, operation) : Json::object();
-  if (operation.checker) json["checker"] = judge_json(*operation.checker, operation);
-  if (!operation.independent.empty()) json["independent"] = operation.independent;
+  const Operation::Judge& judge = operation.judge;
+  Json json = judge.reference ? judge_json(*judge.reference, operation) : Json::object();
+  if (judge.checker) json["checker"] = judge_json(*judge.checker, operation);
+  if (!judge.independent.empty()) json["independent"] = judge.independent;
   json["right"] = Json::object();
-  for (const auto& right : operation.rights) {
+  for (const auto& right : judge.rights) {
     json["right"][operation.operands[right.operand].name] = right_text(right);
   }
-  if (operation.integers) json["integers"] = operation.integers->text();
+  if (judge.integers) json["integers"] = judge.integers->text();
   json["ragged"] = Json::array();
-  for (const auto& sizes : operation.ragged) {
+  for (const auto& sizes : judge.ragged) {
     Json one = Json::object();
     for (const NamedValue& size : sizes) one[size.name] = size.value;
     json["ragged"].push_back(std::move(one));
@@ -148,7 +149,7 @@ Json operation_json(const Catalog& catalog, const Operation& operation) {
   Json json;
   json["name"] = operation.name;
   json["purpose"] = operation.purpose;
-  json["file"] = operation.file;
+  json["file"] = operation.origin.file;
   json["sizes"] = Json::array();
   for (const auto& size : operation.sizes) {
     Json one{
@@ -161,10 +162,9 @@ Json operation_json(const Catalog& catalog, const Operation& operation) {
     json["derived"].push_back({{"name", name}, {"value", value.text()}});
   }
   json["types"] = Json::array();
-  for (std::size_t i = 0; i < operation.type_slots.size(); ++i) {
-    json["types"].push_back({{"slot", operation.type_slots[i]},
-                             {"types", names_of(operation.slot_types[i])},
-                             {"comment", operation.slot_comments[i]}});
+  for (const TypeSlotSpec& slot : operation.slots) {
+    json["types"].push_back(
+        {{"slot", slot.name}, {"types", names_of(slot.types)}, {"comment", slot.comment}});
   }
   json["scalars"] = Json::array();
   for (const auto& scalar : operation.scalars) {
@@ -180,9 +180,9 @@ Json operation_json(const Catalog& catalog, const Operation& operation) {
         {{"name", trait.name}, {"values", trait.values}, {"comment", trait.comment}});
   }
   json["operands"] = operands_json(operation);
-  json["flops"] = operation.flops_text;
-  if (!operation.bytes_text.empty()) json["bytes"] = operation.bytes_text;
-  json["deterministic"] = operation.deterministic;
+  json["flops"] = operation.cost.flops->text();
+  if (operation.cost.bytes) json["bytes"] = operation.cost.bytes->text();
+  json["deterministic"] = operation.judge.deterministic;
   if (operation.is_declared()) json["reference"] = reference_json(operation);
   json["templates"] = templates_of(catalog, operation);
   return json;
@@ -222,10 +222,8 @@ std::string problem_text(const Operation& operation) {
     sizes.add(size.name, std::move(text), size.comment);
   }
   for (const auto& [name, value] : operation.derived) derived.add(name, value.text(), "");
-  for (std::size_t i = 0; i < operation.type_slots.size(); ++i) {
-    types.add(operation.type_slots[i],
-              fmt::format("{}", fmt::join(names_of(operation.slot_types[i]), " ")),
-              operation.slot_comments[i]);
+  for (const TypeSlotSpec& slot : operation.slots) {
+    types.add(slot.name, fmt::format("{}", fmt::join(names_of(slot.types), " ")), slot.comment);
   }
   for (const auto& scalar : operation.scalars) {
     scalars.add(scalar.name,
@@ -257,36 +255,36 @@ std::string judge_text(std::string_view title, const JudgeKernel& judge,
 
 std::string reference_text(const Operation& operation) {
   if (!operation.is_declared()) return "";
+  const Operation::Judge& judge = operation.judge;
   FactSheet results;
-  for (const auto& right : operation.rights) {
+  for (const auto& right : judge.rights) {
     results.add(operation.operands[right.operand].name, right_text(right));
   }
-  if (operation.integers) {
-    const std::string& most = operation.integers->text();
+  if (judge.integers) {
+    const std::string& most = judge.integers->text();
     results.add("integers", most == "0"
                                 ? "none give exact results"
                                 : fmt::format("from -R to R give exact results, R = {}", most));
   }
   std::vector<std::string> cases;
-  for (const auto& sizes : operation.ragged) cases.push_back(case_text(sizes));
+  for (const auto& sizes : judge.ragged) cases.push_back(case_text(sizes));
   results.add("ragged", fmt::format("{}", fmt::join(cases, "\n")));
-  results.add("bits",
-              operation.deterministic ? "the same in every run" : "may differ between runs");
-  if (!operation.independent.empty()) {
-    results.add("parts", fmt::format("for a large problem, only some {0} are compared",
-                                     operation.independent));
+  results.add("bits", judge.deterministic ? "the same in every run" : "may differ between runs");
+  if (!judge.independent.empty()) {
+    results.add("parts",
+                fmt::format("for a large problem, only some {0} are compared", judge.independent));
   }
   std::string text = "\ncorrect results\n" + results.text();
-  if (operation.reference) text += judge_text("reference", *operation.reference, operation);
-  if (operation.checker) text += judge_text("checker", *operation.checker, operation);
+  if (judge.reference) text += judge_text("reference", *judge.reference, operation);
+  if (judge.checker) text += judge_text("checker", *judge.checker, operation);
   return text;
 }
 
 std::string operation_text(const Catalog& catalog, const Operation& operation) {
   FactSheet cost;
-  cost.add("flops", operation.flops_text);
-  cost.add("bytes",
-           operation.bytes_text.empty() ? "all operands, each moved once" : operation.bytes_text);
+  cost.add("flops", operation.cost.flops->text());
+  cost.add("bytes", operation.cost.bytes ? operation.cost.bytes->text()
+                                         : "all operands, each moved once");
   const auto names = templates_of(catalog, operation);
   return fmt::format("{}: {}\n", operation.name, operation.purpose) + problem_text(operation) +
          "\ncost\n" + cost.text() + reference_text(operation) +
@@ -370,7 +368,7 @@ int list(Context& context, bool only_names) {
   }
   Table table({{"name"}, {"sizes"}, {"templates", Table::Align::right}, {"purpose"}});
   for (const Operation* each : operations()) {
-    table.add_row({each->name, fmt::format("{}", fmt::join(each->size_names, " ")),
+    table.add_row({each->name, fmt::format("{}", fmt::join(each->size_names(), " ")),
                    fmt::format("{}", templates_of(catalog, *each).size()), each->purpose});
   }
   context.print(table.text());

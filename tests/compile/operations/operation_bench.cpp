@@ -141,7 +141,7 @@ Problem problem_of(const Operation& operation, const Sizes& sizes, const Types& 
     problem.traits.push_back(
         {trait.name, given == traits.end() ? trait.values.front() : given->value});
   }
-  for (const std::string& slot : operation.type_slots) {
+  for (const std::string& slot : operation.type_slots()) {
     problem.types.push_back(*std::ranges::find(types, slot, &NamedType::slot));
   }
   return problem;

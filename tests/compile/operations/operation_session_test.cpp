@@ -71,7 +71,7 @@ class OperationSession : public ::testing::Test {
     ASSERT_TRUE(result.best);
     EXPECT_EQ(result.progress.done, kCandidates);
     EXPECT_EQ(result.progress.by_outcome.at(Outcome::ok), kCandidates);
-    EXPECT_EQ(result.ragged_sizes, operation.ragged.size());
+    EXPECT_EQ(result.ragged_sizes, operation.judge.ragged.size());
 
     const auto best = best_of(catalog, problem);
     ASSERT_TRUE(best);

@@ -26,7 +26,7 @@ TEST(ArgumentCheck, ParametersOfTheReferenceAreComparedWithItsArguments) {
   };
   EXPECT_EQ(why("_Z13row_referencePKdPdif"), "");
   EXPECT_EQ(why("row_reference"), "") << "extern \"C\": its source is read";
-  operation.scalars[0].type = operation.reference->args[3].type = NumberType::f16;
+  operation.scalars[0].type = operation.judge.reference->args[3].type = NumberType::f16;
   EXPECT_EQ(why("_Z13row_referencePKdPdi6__half"), "");
   EXPECT_THAT(
       why("_Z13row_referencePKdPdif"),
@@ -38,10 +38,10 @@ TEST(ArgumentCheck, ParametersOfTheReferenceAreComparedWithItsArguments) {
   EXPECT_THAT(why("_Z13row_referencePKdPdi7__half2"),
               StartsWith("row.cu:17: argument 4 of row_reference, \"scale\", is a half, but the "
                          "parameter is \"__half2\" (line 19). Next:"));
-  operation.reference->args[3].type = NumberType::boolean;
+  operation.judge.reference->args[3].type = NumberType::boolean;
   EXPECT_EQ(why("_Z13row_referencePKdPdib"), "");
   EXPECT_THAT(why("_Z13row_referencePKdPdis"), HasSubstr("is a bool, but"));
-  operation.reference->args[3].type = NumberType::f32;
+  operation.judge.reference->args[3].type = NumberType::f32;
   EXPECT_THAT(why("_Z13row_referencePKfPdif"),
               StartsWith("row.cu:19: parameter 1 of row_reference is \"float*\", but it gets "
                          "\"x.f64\", whose elements are f64. Next:"));
@@ -51,7 +51,7 @@ TEST(ArgumentCheck, ParametersOfTheReferenceAreComparedWithItsArguments) {
 TEST(ArgumentCheck, ABoolIsNoIntegerOfOneByte) {
   Operation operation = Operation::parse("row.cu", test::kRowOperation);
   const auto why = [&](NumberType scalar, const std::string& parameter) {
-    operation.scalars[0].type = operation.reference->args[3].type = scalar;
+    operation.scalars[0].type = operation.judge.reference->args[3].type = scalar;
     return why_wrong_judges(operation, {"_Z13row_referencePKdPdi" + parameter}, row_problem(3, 5));
   };
   for (const NumberType byte : {NumberType::u8, NumberType::s8}) {
@@ -72,7 +72,7 @@ TEST(ArgumentCheck, ABoolIsNoIntegerOfOneByte) {
 
 TEST(ArgumentCheck, PointersToWideComplexAndDistantElementsAreCompared) {
   Operation operation = Operation::parse("row.cu", test::kRowOperation);
-  for (ArgumentSpec& arg : operation.reference->args) {
+  for (ArgumentSpec& arg : operation.judge.reference->args) {
     if (arg.kind == ArgumentSpec::Kind::float64) arg.kind = ArgumentSpec::Kind::operand;
   }
   const auto why = [&](DType x, const std::string& pointer) {

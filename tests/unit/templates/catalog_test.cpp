@@ -274,8 +274,8 @@ TEST(Catalog, AnOperationThatWasEditedIsThatOfTheCatalogsToCome) {
   const auto before = Catalog::with_directories({folder.path()});
   folder.write("soft.cu", test::replaced(test::kSoftmaxOperation, "5 * rows", "6 * rows"));
   const auto after = Catalog::with_directories({folder.path()});
-  EXPECT_EQ(before.operations().find("soft")->flops_text, "5 * rows * cols");
-  EXPECT_EQ(after.operations().find("soft")->flops_text, "6 * rows * cols");
+  EXPECT_EQ(before.operations().find("soft")->cost.flops->text(), "5 * rows * cols");
+  EXPECT_EQ(after.operations().find("soft")->cost.flops->text(), "6 * rows * cols");
   EXPECT_EQ(Catalog::builtin().operations().find("soft"), nullptr);
 }
 

@@ -90,7 +90,7 @@ TEST(Export, AdoptedKernelsCompileWithPlainNvcc) {
     Problem one;
     one.operation = name;
     one.sizes = find_operation(name)->with_defaults(std::move(sizes));
-    for (const auto& slot : find_operation(name)->type_slots)
+    for (const auto& slot : find_operation(name)->type_slots())
       one.types.push_back({slot, DType::f32});
     return one;
   };

@@ -96,8 +96,8 @@ TEST(DefaultSizes, FollowFromTheSizesAbove) {
   EXPECT_THAT(operation.with_defaults({{"rows", 3}, {"cols", 5}, {"ldx", 8}}),
               ElementsAre(NamedValue{"rows", 3}, NamedValue{"cols", 5}, NamedValue{"ldx", 8},
                           NamedValue{"ldy", 18}));
-  EXPECT_THAT(operation.ragged[0], ElementsAre(NamedValue{"rows", 3}, NamedValue{"cols", 5},
-                                               NamedValue{"ldx", 7}, NamedValue{"ldy", 17}));
+  EXPECT_THAT(operation.judge.ragged[0], ElementsAre(NamedValue{"rows", 3}, NamedValue{"cols", 5},
+                                                     NamedValue{"ldx", 7}, NamedValue{"ldy", 17}));
 }
 
 TEST(DefaultSizes, WhatIsMissingOrTooMuchIsLeftToTheCheck) {
@@ -173,14 +173,14 @@ TEST(OperandLayout, MistakesAreShown) {
 TEST(Checkers, JudgeWhatTheirRulesSay) {
   const Operation operation = judged();
   EXPECT_TRUE(operation.is_declared());
-  EXPECT_EQ(operation.rights[1].kind, RightSpec::Kind::checker);
-  ASSERT_TRUE(operation.checker.has_value());
-  EXPECT_EQ(operation.checker->kernel, "judged_checker<x>");
-  EXPECT_EQ(operation.checker->grid.size(), 2U);
-  EXPECT_EQ(operation.checker->block[0].text(), "64");
-  EXPECT_EQ(argument_text(operation.checker->args, operation),
+  EXPECT_EQ(operation.judge.rights[1].kind, RightSpec::Kind::checker);
+  ASSERT_TRUE(operation.judge.checker.has_value());
+  EXPECT_EQ(operation.judge.checker->kernel, "judged_checker<x>");
+  EXPECT_EQ(operation.judge.checker->grid.size(), 2U);
+  EXPECT_EQ(operation.judge.checker->block[0].text(), "64");
+  EXPECT_EQ(argument_text(operation.judge.checker->args, operation),
             "x.f64, y.before, {place, wrong}, first_wrong, all");
-  EXPECT_EQ(operation.reference->block[0].text(), "32");
+  EXPECT_EQ(operation.judge.reference->block[0].text(), "32");
 }
 
 TEST(Checkers, NeedNoReference) {
@@ -191,7 +191,7 @@ TEST(Checkers, NeedNoReference) {
               HasSubstr("the checker does not get y, which it must check"));
   const Operation operation = Operation::parse("j.cu", replaced(text, "y.before", "y, y.before"));
   EXPECT_TRUE(operation.is_declared());
-  EXPECT_FALSE(operation.reference.has_value());
+  EXPECT_FALSE(operation.judge.reference.has_value());
 }
 
 TEST(Checkers, MistakesAreShown) {
@@ -227,8 +227,8 @@ TEST(Checkers, MistakesAreShown) {
 }
 
 TEST(IndependentSizes, AreFirstExtentsOnly) {
-  EXPECT_EQ(judged().independent, "rows");
-  EXPECT_EQ(judged("//@ independent rows\n", "").independent, "");
+  EXPECT_EQ(judged().judge.independent, "rows");
+  EXPECT_EQ(judged("//@ independent rows\n", "").judge.independent, "");
   EXPECT_THAT(judged_complaint("independent rows", "independent row"),
               AllOf(HasSubstr("judged.cu:19:17: "), HasSubstr("did you mean \"rows\"?")));
   EXPECT_THAT(judged_complaint("independent rows", "independent cols"),

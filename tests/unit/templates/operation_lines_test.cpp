@@ -37,12 +37,12 @@ std::string complaint_about(const std::string& from, const std::string& to) {
 
 TEST(OperationLines, SayWhatSlotsMayBe) {
   const Operation operation = declared();
-  ASSERT_EQ(operation.slot_types.size(), 4U);
-  EXPECT_THAT(operation.slot_types[0], ElementsAre(DType::f32, DType::f16, DType::bf16));
-  EXPECT_THAT(operation.slot_types[2], ElementsAre(DType::s32));
-  EXPECT_THAT(find_operation("gemm")->slot_types[0], IsEmpty()) << "any";
-  EXPECT_EQ(operation.file, "soft.cu");
-  EXPECT_EQ(operation.source, kSoftmaxOperation);
+  ASSERT_EQ(operation.slots.size(), 4U);
+  EXPECT_THAT(operation.slots[0].types, ElementsAre(DType::f32, DType::f16, DType::bf16));
+  EXPECT_THAT(operation.slots[2].types, ElementsAre(DType::s32));
+  EXPECT_THAT(find_operation("gemm")->slots[0].types, IsEmpty()) << "any";
+  EXPECT_EQ(operation.origin.file, "soft.cu");
+  EXPECT_EQ(operation.origin.source, kSoftmaxOperation);
 }
 
 TEST(OperationLines, DerivedSizesFollowFromOthers) {
@@ -116,32 +116,33 @@ TEST(OperationLines, OperandsSayWhatTheyAreFilledWith) {
 
 TEST(OperationLines, SayWhatIsRight) {
   const Operation operation = declared();
-  ASSERT_EQ(operation.rights.size(), 2U);
-  EXPECT_EQ(operation.rights[0].kind, RightSpec::Kind::bound);
-  EXPECT_EQ(operation.rights[0].operand, 1);
-  EXPECT_EQ(operation.rights[0].factor->text(), "16 + log2(cols)");
-  EXPECT_EQ(operation.rights[0].roundoff_of, "f32");
-  EXPECT_EQ(operation.rights[0].line, 19);
-  EXPECT_EQ(operation.rights[1].kind, RightSpec::Kind::within);
-  EXPECT_EQ(operation.rights[1].operand, 3);
-  EXPECT_EQ(operation.rights[1].relative, 1e-5);
-  EXPECT_EQ(operation.rights[1].absolute, 1e-6);
-  EXPECT_EQ(declared("bound 16 + log2(cols) of f32", "exact").rights[0].kind,
+  ASSERT_EQ(operation.judge.rights.size(), 2U);
+  EXPECT_EQ(operation.judge.rights[0].kind, RightSpec::Kind::bound);
+  EXPECT_EQ(operation.judge.rights[0].operand, 1);
+  EXPECT_EQ(operation.judge.rights[0].factor->text(), "16 + log2(cols)");
+  EXPECT_EQ(operation.judge.rights[0].roundoff_of, "f32");
+  EXPECT_EQ(operation.judge.rights[0].line, 19);
+  EXPECT_EQ(operation.judge.rights[1].kind, RightSpec::Kind::within);
+  EXPECT_EQ(operation.judge.rights[1].operand, 3);
+  EXPECT_EQ(operation.judge.rights[1].relative, 1e-5);
+  EXPECT_EQ(operation.judge.rights[1].absolute, 1e-6);
+  EXPECT_EQ(declared("bound 16 + log2(cols) of f32", "exact").judge.rights[0].kind,
             RightSpec::Kind::exact);
-  EXPECT_EQ(declared("of f32", "of x").rights[0].roundoff_of, "x");
-  ASSERT_TRUE(operation.integers.has_value());
-  EXPECT_EQ(operation.integers->text(), "2");
-  EXPECT_FALSE(operation.deterministic);
-  EXPECT_TRUE(declared("deterministic 0", "deterministic 1").deterministic);
-  EXPECT_TRUE(declared("//@ deterministic 0\n", "").deterministic);
-  ASSERT_EQ(operation.ragged.size(), 2U);
-  EXPECT_THAT(operation.ragged[1], ElementsAre(NamedValue{"rows", 7}, NamedValue{"cols", 33}));
+  EXPECT_EQ(declared("of f32", "of x").judge.rights[0].roundoff_of, "x");
+  ASSERT_TRUE(operation.judge.integers.has_value());
+  EXPECT_EQ(operation.judge.integers->text(), "2");
+  EXPECT_FALSE(operation.judge.deterministic);
+  EXPECT_TRUE(declared("deterministic 0", "deterministic 1").judge.deterministic);
+  EXPECT_TRUE(declared("//@ deterministic 0\n", "").judge.deterministic);
+  ASSERT_EQ(operation.judge.ragged.size(), 2U);
+  EXPECT_THAT(operation.judge.ragged[1],
+              ElementsAre(NamedValue{"rows", 7}, NamedValue{"cols", 33}));
 }
 
 TEST(OperationLines, AReferenceIsAKernelAndItsLaunch) {
   const Operation operation = declared();
-  ASSERT_TRUE(operation.reference.has_value());
-  const JudgeKernel& reference = *operation.reference;
+  ASSERT_TRUE(operation.judge.reference.has_value());
+  const JudgeKernel& reference = *operation.judge.reference;
   EXPECT_EQ(reference.kernel, "soft_reference<x, float>");
   EXPECT_EQ(reference.line, 27);
   ASSERT_EQ(reference.grid.size(), 1U);
@@ -152,9 +153,9 @@ TEST(OperationLines, AReferenceIsAKernelAndItsLaunch) {
       "//@   args     x.f64, {y.f64, y.magnitude}, i, m, rows,\n"
       "//@            (long long) cols, scale, skipped\n",
       "");
-  EXPECT_EQ(argument_text(unlisted.reference->args, unlisted),
+  EXPECT_EQ(argument_text(unlisted.judge.reference->args, unlisted),
             "x, y, i, m, rows, cols, scale, skipped");
-  EXPECT_EQ(declared("soft_reference<x, float>", "soft_reference").reference->kernel,
+  EXPECT_EQ(declared("soft_reference<x, float>", "soft_reference").judge.reference->kernel,
             "soft_reference");
 }
 
@@ -333,8 +334,7 @@ RC_GTEST_PROP(OperationLinesProperty, AnyTextIsReadOrRefused,
   text.insert(at % text.size(), noise);
   try {
     const Operation operation = Operation::parse("s.cu", text);
-    RC_ASSERT(operation.slot_types.size() == operation.type_slots.size());
-    RC_ASSERT(operation.slot_comments.size() == operation.type_slots.size());
+    RC_ASSERT(operation.slots.size() == operation.type_slots().size());
   } catch (const Error& error) {
     RC_ASSERT(error.kind() == ErrorKind::template_);
     RC_ASSERT(std::string(error.what()).starts_with("s.cu:"));

@@ -45,7 +45,7 @@ TEST(OperationRegistry, ADeclaredOneIsFoundAndStays) {
   declare_operation(Operation::parse("a.cu", named("registry_stays")));
   const Operation* const found = find_operation("registry_stays");
   ASSERT_NE(found, nullptr);
-  EXPECT_EQ(found->file, "a.cu");
+  EXPECT_EQ(found->origin.file, "a.cu");
   auto after = operations();
   ASSERT_EQ(after.size(), before.size() + 1);
   EXPECT_EQ(after.back(), found);
@@ -67,7 +67,7 @@ TEST(OperationRegistry, AnotherTextOfTheSameNameIsRefusedWithinASet) {
   EXPECT_THAT(error_text(ErrorKind::template_,
                          [&] { set.declare(soft_of("b.cu", "registry_twice", "6")); }),
               AllOf(HasSubstr("b.cu:1:1: "), HasSubstr("declared by a.cu, too")));
-  EXPECT_EQ(set.find("registry_twice")->flops_text, "5 * rows * cols");
+  EXPECT_EQ(set.find("registry_twice")->cost.flops->text(), "5 * rows * cols");
   for (const bool of_set : {true, false}) {
     EXPECT_THAT(error_text(ErrorKind::template_,
                            [&] {
@@ -84,7 +84,7 @@ TEST(OperationRegistry, EachSetNamesItsOwnFile) {
   first.declare(soft_of("one/a.cu", "registry_folders", "5"));
   second.declare(soft_of("two/a.cu", "registry_folders", "5"));
   again.declare(soft_of("one/a.cu", "registry_folders", "5"));
-  EXPECT_EQ(second.find("registry_folders")->file, "two/a.cu");
+  EXPECT_EQ(second.find("registry_folders")->origin.file, "two/a.cu");
   EXPECT_EQ(again.find("registry_folders"), first.find("registry_folders")) << "kept once";
   OperationSet other;
   other.declare(soft_of("one/a.cu", "registry_folders", "6"));
@@ -98,7 +98,7 @@ TEST(OperationRegistry, EachSetHasItsOwnTextOfAName) {
   OperationSet first, second;
   first.declare(soft_of("a.cu", "registry_edited", "5"));
   second.declare(soft_of("a.cu", "registry_edited", "6"));
-  const auto seen = [] { return find_operation("registry_edited")->flops_text; };
+  const auto seen = [] { return find_operation("registry_edited")->cost.flops->text(); };
   EXPECT_EQ(seen(), "6 * rows * cols") << "the latest, without a scope";
   {
     const OperationScope outer(first);

@@ -61,14 +61,14 @@ TEST(Operation, IsWhatItsFileDeclares) {
   const Operation operation = Operation::parse("s.cu", kStencil);
   EXPECT_EQ(operation.name, "stencil");
   EXPECT_EQ(operation.purpose, "Weighted sum of each point and its neighbours: y = w x");
-  EXPECT_THAT(operation.size_names, ElementsAre("height", "width"));
+  EXPECT_THAT(operation.size_names(), ElementsAre("height", "width"));
   EXPECT_EQ(operation.sizes[0].least, 3);
   EXPECT_EQ(operation.sizes[0].most, 65536);
   EXPECT_EQ(operation.sizes[0].comment, "points");
   EXPECT_EQ(operation.sizes[1].least, 1);
   EXPECT_EQ(operation.sizes[1].most, 2147483647);
-  EXPECT_THAT(operation.type_slots, ElementsAre("x", "y"));
-  EXPECT_THAT(operation.trait_names, ElementsAre("wraps"));
+  EXPECT_THAT(operation.type_slots(), ElementsAre("x", "y"));
+  EXPECT_THAT(operation.trait_names(), ElementsAre("wraps"));
   EXPECT_THAT(operation.traits[0].values, ElementsAre(0, 1));
   ASSERT_EQ(operation.operands.size(), 2U);
   EXPECT_EQ(operation.operands[0].extents.size(), 2U);
@@ -150,7 +150,7 @@ RC_GTEST_PROP(OperationProperty, AnyTextIsReadOrRefused, (std::string noise, std
   text.insert(at % text.size(), noise);
   try {
     const Operation operation = Operation::parse("s.cu", text);
-    RC_ASSERT(!operation.size_names.empty());
+    RC_ASSERT(!operation.size_names().empty());
   } catch (const Error& error) {
     RC_ASSERT(error.kind() == ErrorKind::template_);
   }
@@ -176,9 +176,9 @@ TEST(Operation, NamesAreThoseOfItsProblems) {
   for (const auto& each : problem.sizes) sizes.push_back(each.name);
   for (const auto& each : problem.types) types.push_back(each.slot);
   for (const auto& each : problem.traits) traits.push_back(each.name);
-  EXPECT_EQ(sizes, gemm->size_names);
-  EXPECT_EQ(types, gemm->type_slots);
-  EXPECT_EQ(traits, gemm->trait_names);
+  EXPECT_EQ(sizes, gemm->size_names());
+  EXPECT_EQ(types, gemm->type_slots());
+  EXPECT_EQ(traits, gemm->trait_names());
 }
 
 }  // namespace

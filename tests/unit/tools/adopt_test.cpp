@@ -48,8 +48,8 @@ Problem problem_of(const Operation& operation, std::vector<NamedValue> sizes) {
   Problem problem;
   problem.operation = operation.name;
   problem.sizes = std::move(sizes);
-  for (std::size_t i = 0; i < operation.type_slots.size(); ++i) {
-    problem.types.push_back({operation.type_slots[i], operation.slot_types[i].front()});
+  for (const TypeSlotSpec& slot : operation.slots) {
+    problem.types.push_back({slot.name, slot.types.front()});
   }
   return problem;
 }
@@ -157,7 +157,7 @@ TEST(Adopt, AGuessThatNeedsMoreRoomGoesOnBelow) {
   EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 8) << text;
   const Operation operation = Operation::parse("wide.cu", text);
   EXPECT_EQ(operation.operands[0].comment, std::string(40, 'a') + " " + std::string(40, 'b'));
-  EXPECT_EQ(operation.flops_text, "n") << "a comment adds nothing to the text";
+  EXPECT_EQ(operation.cost.flops->text(), "n") << "a comment adds nothing to the text";
   ASSERT_EQ(lines.marks().size(), 1U);
   EXPECT_EQ(lines.marks()[0].line, 7);
   EXPECT_TRUE(lines.marks()[0].is_check);

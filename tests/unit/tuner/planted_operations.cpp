@@ -227,8 +227,8 @@ Problem problem_of(const Operation& operation, std::vector<NamedValue> sizes,
   problem.operation = operation.name;
   problem.sizes = std::move(sizes);
   problem.traits = std::move(traits);
-  for (std::size_t i = 0; i < operation.type_slots.size(); ++i) {
-    problem.types.push_back({operation.type_slots[i], operation.slot_types[i].front()});
+  for (const TypeSlotSpec& slot : operation.slots) {
+    problem.types.push_back({slot.name, slot.types.front()});
   }
   return problem;
 }
