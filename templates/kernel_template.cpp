@@ -141,7 +141,6 @@ std::vector<std::int64_t> KernelTemplate::fixed_values(const Problem& problem,
                                                        const DeviceLimits& limits) const {
   auto values = problem_values(*find_operation(operation_), problem, limits);
   values.resize(static_cast<std::size_t>(names_.size()), 0);
-  for (const auto& [slot, value] : named_values_) values[static_cast<std::size_t>(slot)] = value;
   return values;
 }
 
@@ -175,9 +174,9 @@ std::int64_t KernelTemplate::field_value(const ConfigField& field, const Config&
   const auto value = values[static_cast<std::size_t>(field.slot)];
   const bool is_flag = field.type == "bool";
   const bool is_number = is_flag || field.type == "int";
-  const bool fits = is_flag ? value == 0 || value == 1
-                            : std::in_range<std::int32_t>(value) ||
-                                  (!is_number && is_named_value(value));
+  const bool fits =
+      is_flag ? value == 0 || value == 1
+              : std::in_range<std::int32_t>(value) || (!is_number && is_named_value(value));
   if (!fits) {
     throw Error(ErrorKind::template_,
                 fmt::format("{}: {} = {} does not fit {} {}; the configuration is \"{}\"", file_,

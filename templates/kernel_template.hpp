@@ -331,7 +331,6 @@ class KernelTemplate {
   std::optional<Expression> arch_;
   std::vector<TypeRow> type_rows_;
   std::vector<Tunable> tunables_;
-  std::vector<std::pair<int, std::int64_t>> named_values_;  ///< by slot: what `copy.tma` stands for
   std::vector<DerivedValue> derived_;
   std::vector<ConfigField> fields_;         ///< of the config struct, or macros
   std::vector<ConfigField> launch_fields_;  ///< of the struct at launch

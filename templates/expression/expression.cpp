@@ -173,6 +173,21 @@ int NameTable::find(std::string_view name) const {
   return found == slots_.end() ? -1 : found->second;
 }
 
+void NameTable::add_test(std::string_view value_name, int slot, std::int64_t value) {
+  tests_.insert_or_assign(fmt::format("{}.{}", name(slot), value_name), ValueTest{slot, value});
+}
+
+const NameTable::ValueTest* NameTable::find_test(std::string_view name) const {
+  const auto found = tests_.find(name);
+  return found == tests_.end() ? nullptr : &found->second;
+}
+
+std::vector<std::string> NameTable::test_names() const {
+  std::vector<std::string> names;
+  for (const auto& [name, test] : tests_) names.push_back(name);
+  return names;
+}
+
 /// One evaluation of an expression: its place in the code, and the stack. Steps return false if
 /// their result is undefined.
 template <class Number>

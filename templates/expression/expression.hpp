@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -43,6 +44,16 @@ class NameTable {
   [[nodiscard]] int size() const { return static_cast<int>(names_.size()); }
   [[nodiscard]] const std::string& name(int slot) const { return names_[slot]; }
 
+  /// Of a name with named values: `copy.tma` is 1 where slot `copy` has the value that is called
+  /// tma, else 0.
+  struct ValueTest {
+    int slot = -1;
+    std::int64_t value = 0;
+  };
+  void add_test(std::string_view value_name, int slot, std::int64_t value);
+  [[nodiscard]] const ValueTest* find_test(std::string_view name) const;
+  [[nodiscard]] std::vector<std::string> test_names() const;
+
  private:
   struct Hash {
     using is_transparent = void;
@@ -52,6 +63,7 @@ class NameTable {
   };
   std::vector<std::string> names_;
   std::unordered_map<std::string, int, Hash, std::equal_to<>> slots_;  ///< by name
+  std::map<std::string, ValueTest, std::less<>> tests_;                ///< "copy.tma"
 };
 
 /// An integer expression of the front matter, total over its names: 64-bit; `+ - * / %` (division

@@ -237,10 +237,14 @@ class ExpressionParser : private ExpressionReader {
     } else if (name == "true" || name == "false") {
       emit({.code = Code::constant, .value = name == "true" ? 1 : 0}, 1);
     } else {
-      const int slot = names_.find(name);
+      const NameTable::ValueTest* const test = names_.find_test(name);
+      const int slot = test != nullptr ? test->slot : names_.find(name);
       if (slot < 0) fail(begin, unknown_name(name));
       used_.push_back(slot);
       emit({.code = Code::name, .operand = slot}, 1);
+      if (test == nullptr) return;
+      emit({.code = Code::constant, .value = test->value}, 1);
+      emit_binary(Code::equal);
     }
   }
 
@@ -276,7 +280,7 @@ class ExpressionParser : private ExpressionReader {
 
   /// Only on the way to an error, so the cost of the list does not matter.
   [[nodiscard]] std::string unknown_name(std::string_view name) const {
-    std::vector<std::string> known;
+    std::vector<std::string> known = names_.test_names();
     for (int slot = 0; slot < names_.size(); ++slot) known.push_back(names_.name(slot));
     const std::string meant = nearest_name(name, known);
     // Where tile_h is declared and tile_y is not, tile_x is not what was meant.

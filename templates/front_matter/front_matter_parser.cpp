@@ -312,9 +312,7 @@ class FrontMatterParser {
     declare(line);
     for (const std::int64_t value : result_.tunables_.back().values) {
       if (!is_named_value(value)) continue;
-      const auto& tunable = result_.tunables_.back();
-      const int slot = result_.names_.intern(fmt::format("{}.{}", tunable.name, value_text(value)));
-      result_.named_values_.emplace_back(slot, value);
+      result_.names_.add_test(value_text(value), result_.names_.find(line.declaration.name), value);
     }
     if (result_.tunables_.size() > kMostTunables) {
       line.fail_at_key(fmt::format("more than {} tunables", kMostTunables));

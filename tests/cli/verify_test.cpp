@@ -310,11 +310,11 @@ TEST(Verify, SharesOfStreamKAreAddedUp) {
   // store, and consumers that take turns; clusters; rows that are repacked.
   for (const Case& one :
        {Case{200, 104, 500, "tile_m=64,tile_n=8,consumers=1,stream=1", "tt"},
-        {520, 272, 112, "tile_m=64,tile_n=16,consumers=2,pingpong=1,stages=3,store=1,stream=2",
-         "nt"},
-        {520, 272, 112, "tile_m=64,tile_n=16,consumers=1,store=1,stream=2", "nt"},
-        {1536, 88, 112, "tile_m=64,tile_n=16,consumers=1,cluster_m=2,store=0,stream=2", "nt"},
-        {270, 99, 333, "tile_m=64,tile_n=64,consumers=1,repack=3,stream=1", "nn"}}) {
+        {520, 272, 112,
+         "tile_m=64,tile_n=16,consumers=2,schedule=pingpong,stages=3,store=tma,stream=2", "nt"},
+        {520, 272, 112, "tile_m=64,tile_n=16,consumers=1,store=tma,stream=2", "nt"},
+        {1536, 88, 112, "tile_m=64,tile_n=16,consumers=1,cluster_m=2,store=threads,stream=2", "nt"},
+        {270, 99, 333, "tile_m=64,tile_n=64,consumers=1,repack=both,stream=1", "nn"}}) {
     expect_right(sandbox, on_gemm("verify", one.m, one.n, one.k), one.layout, one.values,
                  {"--beta", "0.5"});
   }
@@ -324,7 +324,7 @@ TEST(Verify, OperandsThatLeaveL2FirstArriveLikeOthers) {
   const Sandbox sandbox;
   // Each operand by itself and both, copied to one block and to those of a cluster.
   for (const char* const values :
-       {"evict_first=3", "evict_first=1,cluster_n=2", "evict_first=2,cluster_m=2"}) {
+       {"evict_first=both", "evict_first=rows,cluster_n=2", "evict_first=cols,cluster_m=2"}) {
     expect_right(sandbox, on_gemm("verify", 200, 104, 136), "nt",
                  std::string("tile_m=64,tile_n=32,consumers=1,stages=3,") + values);
   }
@@ -334,7 +334,7 @@ TEST(Verify, BlocksMayAskL2ForTheirFirstStagesAhead) {
   const Sandbox sandbox;
   // Fewer tiles than stages, more of them, parts of k, clusters and shares of the last turns.
   for (const char* const values :
-       {"stages=6", "stages=2,splits=2", "stages=3,cluster_m=2,swap=1,store=0",
+       {"stages=6", "stages=2,splits=2", "stages=3,cluster_m=2,swap=1,store=threads",
         "stages=3,cluster_n=2,group_m=1", "stages=4,cluster_parts=2", "stages=3,stream=1"}) {
     expect_right(sandbox, on_gemm("verify", 200, 104, 264), "nt",
                  std::string("ahead=1,tile_m=64,tile_n=32,consumers=1,") + values);
@@ -349,7 +349,7 @@ TEST(Verify, RingsOfTensorCopiesOfAnyLengthAreRight) {
     const auto run = sandbox.run(
         with(on_gemm("verify", 70, 40, 200),
              {"--template", "gemm_mma", "--dtype", "f64", "--set",
-              std::string("copy=2,atom_bytes=64,depth_bytes=128,tile_m=64,tile_n=32,warp_m=32,") +
+              std::string("copy=tma,atom_bytes=64,depth_bytes=128,tile_m=64,tile_n=32,warp_m=32,") +
                   "warp_n=16," + values}));
     EXPECT_EQ(run.exit_code, 0) << values << run.out << run.err;
     EXPECT_THAT(run.out, HasSubstr("nothing found")) << values;
@@ -479,7 +479,7 @@ TEST(Epilogues, TensorCopiesStoreWhatRecordsPeaksOfColumns) {
         sandbox.run(with(on_gemm("verify", 40, 24, 64),
                          {"--layout", "nt", "--a", "bf16", "--b", "bf16", "--d", "f32", "--acc",
                           "f32", "--epilogue", expression, "--template", "gemm_wgmma", "--set",
-                          "store=1,tile_m=64,tile_n=16,consumers=1"}));
+                          "store=tma,tile_m=64,tile_n=16,consumers=1"}));
     EXPECT_EQ(run.exit_code, 0) << expression << run.out << run.err;
   }
 }

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Kiln authors
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/gpu/ncu_kernels.hpp"
+#include "templates/space/tunable_value.hpp"
 
 #include <fmt/format.h>
 
@@ -26,6 +27,8 @@ struct CatalogCase {
 
 /// ptxas turns cp.async with the number of bytes in a register into different instructions,
 /// depending on what it can prove about that number; those of no bytes may be skipped.
+const std::int64_t kRegisters = value_of_name("registers").value();
+
 constexpr Tolerance kUnknownBytes{"shared cp", 0.08};
 constexpr Tolerance kSkippedCopies{" cp", 0.17};
 /// ptxas merges stores of the PTX.
@@ -158,9 +161,9 @@ void add_catalog(std::vector<CountedKernel>& to, const DeviceLimits& limits) {
        4,
        {{"tile_m", 32}, {"tile_n", 32}, {"thread_m", 2}, {"thread_n", 2}}},
       {"gemm_wmma", DType::f16, n, n, 16, {}, kUnknownBytes},
-      {"gemm_wmma", DType::f16, n, n, 16, {{"pad", 0}, {"stages", 1}, {"copy", 0}}},
-      {"gemm_wmma", DType::f16, n, n, 16, {{"copy", 0}, {"stages", 2}}, kJoinedStores},
-      {"gemm_wmma", DType::f16, n, t, 16, {{"pad", 0}, {"copy", 0}, {"stages", 1}}},
+      {"gemm_wmma", DType::f16, n, n, 16, {{"pad", 0}, {"stages", 1}, {"copy", kRegisters}}},
+      {"gemm_wmma", DType::f16, n, n, 16, {{"copy", kRegisters}, {"stages", 2}}, kJoinedStores},
+      {"gemm_wmma", DType::f16, n, t, 16, {{"pad", 0}, {"copy", kRegisters}, {"stages", 1}}},
       {"gemm_wmma", DType::f16, n, n, 16, {{"frag_m", 8}}, kUnknownBytes},
       {"gemm_wmma",
        DType::bf16,
@@ -174,7 +177,7 @@ void add_catalog(std::vector<CountedKernel>& to, const DeviceLimits& limits) {
        n,
        n,
        2,
-       {{"copy", 0},
+       {{"copy", kRegisters},
         {"tile_m", 64},
         {"tile_n", 64},
         {"warp_m", 32},

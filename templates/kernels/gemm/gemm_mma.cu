@@ -63,6 +63,8 @@
 #include "lib/tile_order.cuh"
 #include "lib/warp_tile.cuh"
 
+enum class Copy { registers, cp_async, tma };
+
 //@ use        lib/output.cuh        // vec_c, vec_d: elements of one access
 //@ use        lib/split_k.cuh       // splits; parts_bytes, sum_blocks
 //@ use        lib/repack.cuh        // repack; k_major_a, packed_a_at, packed_ld_a, chunks_a
@@ -70,7 +72,7 @@
 struct GemmMmaConfig : OutputConfig, SplitKConfig, RepackConfig {  //@ config
   int tile_m;         //@ tune 16 32 64 96 128* 256   // rows of D that a block computes
   int tile_n;         //@ tune 16 32 64 96 128* 256   // columns of D that a block computes
-  int copy;           //@ tune 0 1* 2   // 0 through registers, 1 by cp.async, 2 by TMA
+  Copy copy;          //@ tune registers cp_async* tma   // of operands, to shared memory
   int atom_bytes;     //@ tune 32* 64 128       // of k in one product; more is for f64
   int depth_bytes;    //@ tune 32 64* 128 256         // depth of one stage, in bytes of A
   int warp_m;         //@ tune 16 32 48 64*           // rows of D that a warp computes
@@ -95,10 +97,10 @@ struct GemmMmaConfig : OutputConfig, SplitKConfig, RepackConfig {  //@ config
   int b_line;         //@ let b_bytes == 8 || b_bytes == 4 && k_major_b == 0 ? 4 : 8   // of a line
   int span_a;      //@ let min(128, a_cols * a_bytes)   // bytes of its rows in a slab of the stage
   int span_b;      //@ let min(128, b_cols * b_bytes)
-  int a_stride;    //@ let copy == 2 ? span_a / a_bytes : a_cols
-  int b_stride;    //@ let copy == 2 ? span_b / b_bytes : b_cols
-  int a_apart;     //@ let copy == 2 ? a_rows : 1   // lines from one of a row to the next
-  int b_apart;     //@ let copy == 2 ? b_rows : 1
+  int a_stride;    //@ let copy.tma ? span_a / a_bytes : a_cols
+  int b_stride;    //@ let copy.tma ? span_b / b_bytes : b_cols
+  int a_apart;     //@ let copy.tma ? a_rows : 1   // lines from one of a row to the next
+  int b_apart;     //@ let copy.tma ? b_rows : 1
   int a_elements;  //@ let a_rows * a_cols
   int stage_elements;   //@ let a_elements + b_rows * b_cols
   int result_stride;    //@ let warp_n + 8   // of a warp's slab of results, in accumulators
@@ -111,9 +113,9 @@ struct GemmMmaConfig : OutputConfig, SplitKConfig, RepackConfig {  //@ config
   int smem_bytes;       //@ let barriers_at + 136   // of a ring of 8 stages
   int aligned_a;        //@ let repack_a == 1 ? 16 / a_bytes : given_a   // once repacked
   int aligned_b;        //@ let repack_b == 1 ? 16 / b_bytes : given_b
-  bool whole_first;     //@ let copy == 1 && tile_m * tile_n * acc_bytes >= 131072   // large
-  int vec_a;            //@ let copy >= 1 ? aligned_a : 16 / a_bytes   // of one store
-  int vec_b;            //@ let copy >= 1 ? aligned_b : 16 / b_bytes
+  bool whole_first;     //@ let copy.cp_async && tile_m * tile_n * acc_bytes >= 131072   // large
+  int vec_a;            //@ let !copy.registers ? aligned_a : 16 / a_bytes   // of one store
+  int vec_b;            //@ let !copy.registers ? aligned_b : 16 / b_bytes
 };
 
 struct GemmMmaLaunch : SplitKLaunch, TileOrderLaunch {  //@ at launch
@@ -131,25 +133,25 @@ struct GemmMmaLaunch : SplitKLaunch, TileOrderLaunch {  //@ at launch
 //@ require    packs_k_major == 0 || k_major_a == 1 && k_major_b == 1
 //@ require    depth_bytes >= atom_bytes && (atom_bytes == 32 || a_bytes == 8)
 //@ require    cluster_sum == 0 || device.sm >= 90 && splits > 1 && splits <= 8   // clusters
-//@ require    copy == 0 || device.sm >= 80 && min(aligned_a, aligned_b) * a_bytes >= 4   // bytes
-//@ require    copy == 0 ? stages <= 2 : stages >= 2          // a ring needs two
-//@ require    copy < 2 || device.sm >= 90 && depth_bytes >= (a_bytes == 8 ? 128 : 64)
-//@ require    copy < 2 || (a_bytes == 8 ? atom_bytes >= 64 : a_line == 8 && b_line == 8)
-//@ require    copy < 2 || min(aligned_a, aligned_b) * a_bytes == 16   // as tensor copies want
+//@ require    copy.registers || device.sm >= 80 && min(aligned_a, aligned_b) * a_bytes >= 4
+//@ require    copy.registers ? stages <= 2 : stages >= 2          // a ring needs two
+//@ require    !copy.tma || device.sm >= 90 && depth_bytes >= (a_bytes == 8 ? 128 : 64)
+//@ require    !copy.tma || (a_bytes == 8 ? atom_bytes >= 64 : a_line == 8 && b_line == 8)
+//@ require    !copy.tma || min(aligned_a, aligned_b) * a_bytes == 16   // as TMA wants
 //@ require    depth_bytes / slices % atom_bytes == 0           // whole steps for each
-//@ require    copy == 0 || depth_bytes / slices / atom_bytes % buffers == 0   // they alternate
+//@ require    copy.registers || depth_bytes / slices / atom_bytes % buffers == 0   // alternating
 //@ require    tile_m % warp_m == 0 && tile_n % warp_n == 0   // warps tile the block
 //@ require    threads <= device.max_threads
 //@ require    is_pow2(a_cols) || a_cols * a_bytes % 128 == 0   // chunks are exchanged in lines
 //@ require    is_pow2(b_cols) || b_cols * b_bytes % 128 == 0
 //@ require    k_major_a == 1 || is_pow2(warp_m) || warp_m * a_bytes % 128 == 0   // atoms
 //@ require    k_major_b == 1 || is_pow2(warp_n) || warp_n * b_bytes % 128 == 0   // on lines
-//@ require    copy == 2 || threads * vec_a % (a_cols * a_line) == 0   // with each pass of the
-//@ require    copy == 2 || threads * vec_b % (b_cols * b_line) == 0   // threads swizzles repeat
+//@ require    copy.tma || threads * vec_a % (a_cols * a_line) == 0   // with each pass of the
+//@ require    copy.tma || threads * vec_b % (b_cols * b_line) == 0   // threads swizzles repeat
 //@ require    a_bytes < 8 || thread_regs >= 64             // ptxas wants them for f64 products
 //@ require    smem_bytes <= device.smem_optin && tiles <= 1073741824   // one-dimensional grid
 //@ launch     gemm_mma_repack
-//@   when     repack > 0 && k > 0
+//@   when     !repack.none && k > 0
 //@   grid     repack_blocks
 //@   block    256
 //@ launch     gemm_mma
@@ -158,11 +160,11 @@ struct GemmMmaLaunch : SplitKLaunch, TileOrderLaunch {  //@ at launch
 //@   cluster  1, cluster_sum == 1 ? splits : 1
 //@   smem     smem_bytes
 //@   overlap  early
-//@   map      a: copy < 2 ? 0 : k_major_a == 1 ? k : m, k_major_a == 1 ? m : k;
-//@            box span_a / a_bytes, a_rows; swizzle copy == 2 ? span_a : 0;
+//@   map      a: !copy.tma ? 0 : k_major_a == 1 ? k : m, k_major_a == 1 ? m : k;
+//@            box span_a / a_bytes, a_rows; swizzle copy.tma ? span_a : 0;
 //@            pitch packed_ld_a; in_workspace packed_a_at
-//@   map      b: copy < 2 ? 0 : k_major_b == 1 ? k : n, k_major_b == 1 ? n : k;
-//@            box span_b / b_bytes, b_rows; swizzle copy == 2 ? span_b : 0;
+//@   map      b: !copy.tma ? 0 : k_major_b == 1 ? k : n, k_major_b == 1 ? n : k;
+//@            box span_b / b_bytes, b_rows; swizzle copy.tma ? span_b : 0;
 //@            pitch packed_ld_b; in_workspace packed_b_at
 //@ launch     gemm_mma_sum
 //@   when     parts > 0
@@ -188,16 +190,18 @@ __global__ void __launch_bounds__(C.threads, C.min_blocks)
   constexpr TileShape kTileB{C.tile_n, C.tile_k, C.k_major_b != 0};
   // ldmatrix reads chunks of 16 bytes; words that are read one by one want chunks of 32.
   constexpr int kLineElements = 128 / static_cast<int>(sizeof(A));
-  constexpr int kLineA = C.copy == 2 ? 8 : C.a_line;
-  constexpr int kLineB = C.copy == 2 ? 8 : C.b_line;
+  constexpr int kLineA = C.copy == Copy::tma ? 8 : C.a_line;
+  constexpr int kLineB = C.copy == Copy::tma ? 8 : C.b_line;
   constexpr SwizzledLayout kRowsA{C.a_stride, kLineElements / kLineA, kLineA, C.a_apart};
   constexpr SwizzledLayout kRowsB{C.b_stride, kLineElements / kLineB, kLineB, C.b_apart};
   constexpr Stage kStage{OperandLayout{kRowsA, kTileA.k_major, 0},
                          OperandLayout{kRowsB, kTileB.k_major, C.a_elements}, C.stage_elements};
   using ChunksA = TileChunks<A, kTileA, kStage.a, C.vec_a, C.threads>;
   using ChunksB = TileChunks<A, kTileB, kStage.b, C.vec_b, C.threads>;
-  using CopyA = Conditional<C.copy == 1, CopyAsync<ChunksA>, CopyRegisters<ChunksA, C.aligned_a>>;
-  using CopyB = Conditional<C.copy == 1, CopyAsync<ChunksB>, CopyRegisters<ChunksB, C.aligned_b>>;
+  using CopyA = Conditional<C.copy == Copy::cp_async, CopyAsync<ChunksA>,
+                            CopyRegisters<ChunksA, C.aligned_a>>;
+  using CopyB = Conditional<C.copy == Copy::cp_async, CopyAsync<ChunksB>,
+                            CopyRegisters<ChunksB, C.aligned_b>>;
   using Mma =
       WarpTile<AtomMma<A, B, Acc, C.atom_bytes>,
                WarpTileShape{C.warp_m / 16, C.warp_n / 16, C.tile_k / C.slices, C.buffers}, kStage>;
@@ -223,7 +227,7 @@ __global__ void __launch_bounds__(C.threads, C.min_blocks)
 
   using Ring = RingBarriers<C.stages, C.warps, 1, 0>;  // of tensor copies
   Ring& ring = *reinterpret_cast<Ring*>(shared_memory + C.barriers_at);
-  if constexpr (C.copy == 2) {
+  if constexpr (C.copy == Copy::tma) {
     if (threadIdx.x == 0 && args.k > 0) tma_prefetch_descriptors(map_a, map_b);
     if (threadIdx.x == 0) ring.init();
   }
@@ -234,7 +238,7 @@ __global__ void __launch_bounds__(C.threads, C.min_blocks)
   }
   Mma mma(warp_row * C.warp_m, warp_col * C.warp_n, slice * Mma::shape().depth);
   const int tiles = ceil_div(part.k, C.tile_k);
-  if constexpr (C.copy == 2) {
+  if constexpr (C.copy == Copy::tma) {
     run_box_ring<kStage, C.stages, C.threads, C.tile_k>(
         mma, ring, map_a, map_b, {row, col, static_cast<int>(blockIdx.y) * at_launch.k_each},
         stages, tiles);
@@ -243,7 +247,7 @@ __global__ void __launch_bounds__(C.threads, C.min_blocks)
     const auto b = panel_of_b<C.k_major_b != 0, A>(part, col);
     CopyA copy_a(a);
     CopyB copy_b(b);
-    if constexpr (C.copy == 1) {
+    if constexpr (C.copy == Copy::cp_async) {
       run_async_ring<kStage, C.stages, C.threads, RingCursor, C.whole_first>(
           mma, copy_a, copy_b, stages, tiles, min(a.whole_tiles(kTileA), b.whole_tiles(kTileB)));
     } else {

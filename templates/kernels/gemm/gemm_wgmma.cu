@@ -52,6 +52,10 @@
 #include "lib/tile_order.cuh"
 #include "lib/warpgroup_tile.cuh"
 
+enum class Schedule { cooperative, pingpong };
+enum class Store { threads, tma };
+enum class Evict { none, rows, cols, both };
+
 //@ use        lib/output.cuh            // vec_c, vec_d: elements of one access
 //@ use        lib/split_k.cuh           // splits; parts_bytes, sum_blocks
 //@ use        lib/repack.cuh            // repack; k_major_a, packed_a_at, packed_ld_a, chunks_a
@@ -62,12 +66,12 @@ struct GemmWgmmaConfig : OutputConfig, SplitKConfig, RepackConfig, OperandCopies
   int tile_n;         //@ tune 8 16 32 48 64 80 96 112 128* 144 160 176 192 208 224 240 256
   int depth_bytes;    //@ tune 32 128*   // of one stage, in bytes of A
   int consumers;      //@ tune 1 2* 3   // warpgroups that multiply
-  int pingpong;       //@ tune 0* 1     // consumers: 0 cooperate on each tile, 1 alternate
+  Schedule schedule;  //@ tune cooperative* pingpong   // consumers share each tile, or alternate
   int swap;           //@ tune 0* 1     // rows of the tile are D's columns
-  int store;          //@ tune 0 1*     // D: by threads, or by TMA
+  Store store;        //@ tune threads tma*   // of D
   int cluster_parts;  //@ tune 1* 2 4 8 // blocks of a cluster: parts of k, which they add up
   int stages;         //@ tune 2 3 4* 5 6 7 8 10 12
-  int evict_first;    //@ tune 0* 1 2 3 // leave L2 first: rows, columns, both
+  Evict evict_first;  //@ tune none* rows cols both   // leave L2 first
   int ahead;          //@ tune 0* 1     // prefetches into L2 while the launch before ends
   int cluster_m;      //@ tune 1* 2 4   // blocks of a cluster along rows: they share columns
   int cluster_n;      //@ tune 1* 2 4
@@ -79,11 +83,13 @@ struct GemmWgmmaConfig : OutputConfig, SplitKConfig, RepackConfig, OperandCopies
   int producer_regs;  //@ let consumers == 3 ? 32 : 40
   int consumer_regs;  //@ let min(240, (entry_regs * (consumers + 1) - producer_regs) /
                       //@                 consumers / 8 * 8)
-  int sharers;        //@ let pingpong == 1 ? 1 : consumers   // of a tile
+  int sharers;        //@ let schedule.pingpong ? 1 : consumers   // of a tile
   int blocks_each;    //@ let tile_m / 64 / sharers       // of 64 rows
   int shares_cols;    //@ let gcd(tile_n / 8, cluster_parts)   // of a tile in a cluster
   int shares_rows;    //@ let cluster_parts / shares_cols
   int share_cols;     //@ let tile_n / shares_cols
+  int evicts_rows;    //@ let evict_first.rows || evict_first.both
+  int evicts_cols;    //@ let evict_first.cols || evict_first.both
   int cluster;        //@ let cluster_m * cluster_n * cluster_parts
   int tile_a;         //@ let swap == 1 ? tile_n : tile_m
   int tile_b;         //@ let swap == 1 ? tile_m : tile_n
@@ -99,10 +105,10 @@ struct GemmWgmmaConfig : OutputConfig, SplitKConfig, RepackConfig, OperandCopies
   int slab_row;       //@ let max((chunk_cols + 8) * acc_bytes, line_cols * d_bytes + 16)
   int span_d;         //@ let gcd(share_cols * d_bytes, 128)   // of the swizzle of D's boxes
   int slab_bytes;     //@ let round_up(max((swap == 1 ? 8 : 16) * slab_row,
-                      //@                  store * 32 * span_d), 1024)   // of a warp
+                      //@                  store.tma * 32 * span_d), 1024)   // of a warp
   int slabs_at;       //@ let stages * stage_bytes
   int barriers_at;    //@ let slabs_at + consumers * 4 * slab_bytes
-  int smem_bytes;     //@ let barriers_at + 16 * stages + 8 * max(1, pingpong * consumers)
+  int smem_bytes;     //@ let barriers_at + 16 * stages + 8 * (schedule.pingpong ? consumers : 1)
 };
 
 struct GemmWgmmaLaunch : SplitKLaunch, TileOrderLaunch {  //@ at launch
@@ -125,20 +131,20 @@ struct GemmWgmmaLaunch : SplitKLaunch, TileOrderLaunch {  //@ at launch
 //@ let cut_bytes = stream > 0 ? 2 * fitting * cluster * tile_m * tile_n * acc_bytes : 0
 
 //@ require    a_bytes == 2 || k_major_a == 1 && k_major_b == 1   // as wgmma wants other types
-//@ require    tile_m % (64 * sharers) == 0 && (pingpong == 0 || consumers > 1)
-//@ require    store == 0 || swap == 0 && align_d >= 16 && d_bytes >= 2 && span_d >= 32 &&
+//@ require    tile_m % (64 * sharers) == 0 && (schedule.cooperative || consumers > 1)
+//@ require    store.threads || swap == 0 && align_d >= 16 && d_bytes >= 2 && span_d >= 32 &&
 //@              n * d_bytes % 16 == 0      // TMA stores whole chunks
 //@ require    acc_bytes == 4 || tile_n == 16 || tile_n % 32 == 0
 //@ require    a_bytes > 1 || tile_n % 32 == 0 || tile_n <= 16   // shapes of s8
 //@ require    stage_bytes % 1024 == 0 && smem_bytes <= device.smem_optin
-//@ require    cluster_parts == 1 || pingpong == 0 && acc_bytes == 4 &&
+//@ require    cluster_parts == 1 || schedule.cooperative && acc_bytes == 4 &&
 //@              blocks_each % shares_rows == 0 && tile_m * tile_n * 4 <= slabs_at
 //@ require    cluster <= 8 && (cluster_parts == 1 || cluster == cluster_parts)
 //@ require    tiles * splits <= 1073741824
 //@ require    stream == 0 || cluster_parts * splits == 1 && swap == 0 && k > 0 && k <= 1048576
 //@ require    tile_n / 2 + 26 <= entry_regs   // as ptxas wants for one instruction
 //@ launch     gemm_wgmma_repack
-//@   when     repack > 0 && k > 0
+//@   when     !repack.none && k > 0
 //@   grid     repack_blocks
 //@   block    256
 //@ launch     gemm_wgmma
@@ -153,8 +159,8 @@ struct GemmWgmmaLaunch : SplitKLaunch, TileOrderLaunch {  //@ at launch
 //@   map      b: k_major_b == 1 ? k : n, k_major_b == 1 ? n : k;
 //@            box k_major_b == 1 ? tile_k : 64, box_b; swizzle span_b; promote promote;
 //@            pitch packed_ld_b; in_workspace packed_b_at
-//@   map      d: store == 1 ? n : 0, m; box store == 1 ? span_d / d_bytes : 16, 16;
-//@            swizzle store == 1 ? span_d : 0
+//@   map      d: store.tma ? n : 0, m; box store.tma ? span_d / d_bytes : 16, 16;
+//@            swizzle store.tma ? span_d : 0
 //@ launch     gemm_wgmma_sum
 //@   when     parts > 0 || tiles > whole
 //@   grid     tiles == whole ? sum_blocks
@@ -178,13 +184,14 @@ __global__ void __launch_bounds__(C.threads, 1)
                const __grid_constant__ kiln::TensorMap map_d) {
   using namespace kiln;
   constexpr int kBlocks = C.cluster_m * C.cluster_n;  // that share operands
+  constexpr bool kPingPong = C.schedule == Schedule::pingpong;
   constexpr StageOperand kA{C.k_major_a != 0, C.span_a, C.tile_a, C.tile_k, sizeof(A)};
   constexpr StageOperand kB{C.k_major_b != 0, C.span_b, C.tile_b, C.tile_k, sizeof(B)};
   constexpr StageOperand kRows = C.swap == 1 ? kB : kA;
   constexpr StageOperand kCols = C.swap == 1 ? kA : kB;
   constexpr StageBytes kStage{C.tile_m * C.depth_bytes, C.stage_bytes};
   constexpr UnitShape kUnits = unit_shape<C>();
-  using Ring = RingBarriers<C.stages, C.sharers, kBlocks, C.pingpong == 1 ? C.consumers : 0>;
+  using Ring = RingBarriers<C.stages, C.sharers, kBlocks, kPingPong ? C.consumers : 0>;
   extern __shared__ __align__(1024) unsigned char shared_memory[];
   Ring& ring = *reinterpret_cast<Ring*>(shared_memory + C.barriers_at);
   const int thread = static_cast<int>(threadIdx.x) % 128;
@@ -203,11 +210,9 @@ __global__ void __launch_bounds__(C.threads, 1)
     if constexpr (C.consumers > 1) setmaxnreg_dec<C.producer_regs>();
     if (warp == 4 * C.consumers && elect_one()) {
       const ClusterPlace<C.cluster_m, C.cluster_n> at(kBlocks == 1 ? 0 : rank);
-      const OperandCopies<kRows, C.swap == 1 ? C.box_b : C.box_a, C.cluster_n,
-                          C.evict_first % 2 != 0>
+      const OperandCopies<kRows, C.swap == 1 ? C.box_b : C.box_a, C.cluster_n, C.evicts_rows != 0>
           rows{C.swap == 1 ? map_b : map_a, at.col, at.same_row()};
-      const OperandCopies<kCols, C.swap == 1 ? C.box_a : C.box_b, C.cluster_m,
-                          C.evict_first / 2 != 0>
+      const OperandCopies<kCols, C.swap == 1 ? C.box_a : C.box_b, C.cluster_m, C.evicts_cols != 0>
           cols{C.swap == 1 ? map_a : map_b, at.row, at.same_col()};
       if constexpr (C.ahead == 1) ask_ahead<C.stages, kUnits>(rows, cols, next, at_launch);
       for (int i = first_unit; i < at_launch.units; i += at_launch.clusters) {
@@ -226,7 +231,7 @@ __global__ void __launch_bounds__(C.threads, 1)
     constexpr SlabShape kSlab{C.swap == 1, C.line_cols, C.line_cols + 8};
     constexpr SlabShape kPartSlab{C.swap == 1, C.chunk_cols, C.chunk_cols + 8};
     constexpr int kVecD = C.vec_d < C.chunk_cols ? C.vec_d : C.chunk_cols;
-    const int first_row = C.pingpong == 1 ? 0 : warpgroup * kTile.blocks * 64;
+    const int first_row = kPingPong ? 0 : warpgroup * kTile.blocks * 64;
     const unsigned rows_at = shared_address(shared_memory) + kRows.offset(first_row, 0);
     const unsigned cols_at = shared_address(shared_memory) + kStage.rows;
     unsigned char* const slabs =
@@ -241,7 +246,7 @@ __global__ void __launch_bounds__(C.threads, 1)
     for (int i = first_unit; i < at_launch.units; i += at_launch.clusters) {
       const Unit unit = unit_at<kUnits>(i, rank, args.k, at_launch);
       if (unit.is_piece && unit.steps == 0) break;  // the share ended with a tile
-      if (C.pingpong == 1 && ++turn % C.consumers != warpgroup) {
+      if (kPingPong && ++turn % C.consumers != warpgroup) {
         place.template skip<C.stages>(unit.steps);
         continue;
       }
@@ -251,10 +256,10 @@ __global__ void __launch_bounds__(C.threads, 1)
       if (at_launch.parts == 0 && !unit.is_piece) {
         look_ahead_of_tile<kSlab, C.reads_matrix_c != 0, CIn, Tile>(args, row, col);
       }
-      if constexpr (C.pingpong == 1) ring.wait_for_turn(warpgroup, turn / C.consumers);
+      if constexpr (kPingPong) ring.wait_for_turn(warpgroup, turn / C.consumers);
       const RingPlace last = multiply_stages<C.stages, kStage>(ring, place, tile, rows_at, cols_at,
                                                                unit.steps, thread);
-      if constexpr (C.pingpong == 1) ring.pass_turn(warpgroup, thread % 32);
+      if constexpr (kPingPong) ring.pass_turn(warpgroup, thread % 32);
       if (i + at_launch.clusters >= at_launch.units) let_next_launch_begin();
       wgmma_wait<0>();
       if (unit.steps > 0) ring.release(last, thread);
@@ -266,17 +271,18 @@ __global__ void __launch_bounds__(C.threads, 1)
       const Share& sums = share_or_tile(share, tile);
       if (at_launch.parts > 0 || unit.is_piece) {
         const GemmArgs part = matrix_of_unit<kUnits, Acc>(args, unit, at_launch);
-        if constexpr (C.store * C.stream > 0) wait_for_slab<true>(0);  // of a tile before
+        if constexpr (C.store == Store::tma && C.stream > 0)
+          wait_for_slab<true>(0);  // of a tile before
         store_tile<kPartSlab, 1, C.vec_part>(sums, PartOutput<Acc>(part),
                                              reinterpret_cast<Acc*>(slabs), row, col);
-      } else if constexpr (C.store == 1) {
+      } else if constexpr (C.store == Store::tma) {
         store_boxes<C.vec_c, C.span_d>(sums, output, map_d, slabs, row + thread / 32 * 16, col);
       } else {
         store_tile<kSlab, C.vec_c, kVecD>(sums, output, reinterpret_cast<Acc*>(slabs), row, col);
       }
       if constexpr (C.cluster_parts > 1) break;
     }
-    if (C.store == 1 && elect_one()) tma_store_wait_read<0>();  // by the last copies
+    if (C.store == Store::tma && elect_one()) tma_store_wait_read<0>();  // by the last copies
     __syncwarp();
   }
   if constexpr (C.cluster_parts > 1) cluster_wait();  // others may still read this block's sums

@@ -37,10 +37,10 @@
 ///
 /// Stages. The loop over k takes one of three forms:
 ///
-///     stages 1, copy 0    load -> barrier -> multiply -> barrier       the plain textbook loop
-///     stages 2, copy 0    the next tile travels through registers while this one is multiplied
-///     stages 2-4, copy 1  a ring of tiles filled by cp.async; the copy of tile i + stages - 1
-///                         starts when all warps have read tile i - 1, whose place it takes:
+///     stages 1, registers   load -> barrier -> multiply -> barrier       the plain textbook loop
+///     stages 2, registers   the next tile travels through registers while this one is multiplied
+///     stages 2-4, cp_async  a ring of tiles filled by cp.async; the copy of tile i + stages - 1
+///                           starts when all warps have read tile i - 1, whose place it takes:
 ///
 ///         place     0          1          2          3          (stages 4)
 ///         tile     i-1         i         i+1        i+2
@@ -82,6 +82,8 @@
 #include "lib/tile_order.cuh"
 #include "lib/warp_tile.cuh"
 
+enum class Copy { registers, cp_async };
+
 //@ use        common/operands.cuh   // k_major_a, k_major_b
 //@ use        lib/output.cuh   // vec_c, vec_d: elements of one access
 struct GemmWmmaConfig : OperandsConfig, OutputConfig {  //@ config
@@ -93,7 +95,7 @@ struct GemmWmmaConfig : OperandsConfig, OutputConfig {  //@ config
   int frag_m;            //@ tune 8 16* 32         // WMMA shape: 8x32, 16x16 or 32x8; or 8x8
   int pad;               //@ tune 0 4 8* 16        // elements between shared rows: bank conflicts
   int stages;            //@ tune 1 2 3* 4         // tiles of A and B in shared memory
-  int copy;              //@ tune 0 1*             // 0 through registers, 1 by cp.async
+  Copy copy;             //@ tune registers cp_async*   // of operands, to shared memory
   int min_blocks;        //@ tune 1* 2             // blocks per SM that registers leave room for
   int frag_is_8x8;       //@ let a_bytes == 8 || a_packed > 1   // f64, 4 bits, 1 bit
   int frag_n;            //@ let frag_is_8x8 == 1 ? 8 : 256 / frag_m
@@ -127,11 +129,11 @@ struct GemmWmmaLaunch {  //@ at launch
 };
 
 //@ require    a_type != type.bf16 && a_type != type.tf32 && a_type != type.f64 || device.sm >= 80
-//@ require    copy == 0 || device.sm >= 80                   // cp.async is there from sm_80 on
-//@ require    copy == 0 || min(vec_a, vec_b) * a_bytes >= 4   // cp.async moves at least 4 bytes
-//@ require    copy == 0 ? stages <= 2 : stages >= 2    // a ring needs two
+//@ require    copy.registers || device.sm >= 80   // cp.async is there from sm_80 on
+//@ require    copy.registers || min(vec_a, vec_b) * a_bytes >= 4   // cp.async moves 4 or more
+//@ require    copy.registers ? stages <= 2 : stages >= 2    // a ring needs two
 //@ require    tile_k * a_bytes >= 32 && tile_k * a_bytes <= 128
-//@ require    copy == 0 || fragment_buffers == 1 || tile_k * a_bytes >= 64   // the ring alternates
+//@ require    copy.registers || fragment_buffers == 1 || tile_k * a_bytes >= 64   // alternating
 //@ require    tile_m % warp_m == 0 && tile_n % warp_n == 0   // warps tile the block
 //@ require    warp_m % frag_m == 0 && warp_n % frag_n == 0   // fragments tile the warp
 //@ require    threads <= device.max_threads
@@ -161,7 +163,7 @@ __global__ void __launch_bounds__(C.threads, C.min_blocks)
   static_assert(C.tile_k * sizeof(A) % 32 == 0, "A stage must be whole steps of the tensor core");
   static_assert(C.a_stride * sizeof(A) % 16 == 0 && C.b_stride * sizeof(A) % 16 == 0,
                 "WMMA needs shared rows that are multiples of 16 bytes");
-  static_assert(C.copy == 0 ? C.stages <= 2 : C.stages >= 2,
+  static_assert(C.copy == Copy::registers ? C.stages <= 2 : C.stages >= 2,
                 "Register copies use one or two stages, background copies at least two");
   using namespace kiln;
   constexpr TileShape kTileA{C.tile_m, C.tile_k, C.k_major_a != 0};
@@ -171,8 +173,8 @@ __global__ void __launch_bounds__(C.threads, C.min_blocks)
                                                      C.stage_elements};
   using ChunksA = TileChunks<A, kTileA, kStage.a, C.vec_a, C.threads>;
   using ChunksB = TileChunks<B, kTileB, kStage.b, C.vec_b, C.threads>;
-  using CopyA = Conditional<C.copy == 1, CopyAsync<ChunksA>, CopyRegisters<ChunksA>>;
-  using CopyB = Conditional<C.copy == 1, CopyAsync<ChunksB>, CopyRegisters<ChunksB>>;
+  using CopyA = Conditional<C.copy == Copy::cp_async, CopyAsync<ChunksA>, CopyRegisters<ChunksA>>;
+  using CopyB = Conditional<C.copy == Copy::cp_async, CopyAsync<ChunksB>, CopyRegisters<ChunksB>>;
   using Atom = AtomWmma<A, Acc, WmmaShape{C.frag_m, C.frag_n}, kTileA.k_major, kTileB.k_major>;
   using Mma = WarpTile<
       Atom, WarpTileShape{C.warp_m / C.frag_m, C.warp_n / C.frag_n, C.tile_k, C.fragment_buffers},
@@ -196,7 +198,7 @@ __global__ void __launch_bounds__(C.threads, C.min_blocks)
   CopyB copy_b(b);
   Mma mma(warp_row * C.warp_m, warp_col * C.warp_n);
   const int tiles = ceil_div(a.depth, C.tile_k);
-  if constexpr (C.copy == 1) {
+  if constexpr (C.copy == Copy::cp_async) {
     run_async_ring<kStage, C.stages, C.threads>(mma, copy_a, copy_b, stages, tiles);
   } else {
     run_buffered<kStage, C.stages>(mma, copy_a, copy_b, stages, tiles);

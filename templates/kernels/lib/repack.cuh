@@ -24,12 +24,15 @@
 #include "lib/chunk_load.cuh"
 #include "lib/split_k.cuh"
 
+/// Which operands are repacked.
+enum class Repack { none, a, b, both };
+
 /// Templates that use this define `packs_k_major`: whether their MMA takes an operand of these
 /// types only K-major.
 struct RepackConfig {   //@ config
-  int repack;           //@ tune 0* 1 2 3   // first into aligned rows: 1 A, 2 B, 3 both
-  int repack_a;         //@ let repack % 2
-  int repack_b;         //@ let repack / 2
+  Repack repack;        //@ tune none* a b both   // first, into aligned rows
+  int repack_a;         //@ let repack.a || repack.both
+  int repack_b;         //@ let repack.b || repack.both
   int given_k_major_a;  //@ let trans_a == 0
   int given_k_major_b;  //@ let trans_b == 1
   int k_major_a;        //@ let given_k_major_a == 1 || repack_a == 1 && packs_k_major == 1

@@ -106,7 +106,7 @@ TEST_F(CatalogMutants, TiledTwoStages) {
 }
 
 constexpr const char* kRing =
-    "copy=1 frag_m=16 group_m=1 min_blocks=1 pad=8 stages=3 tile_k=32 tile_m=32 tile_n=64 "
+    "copy=cp_async frag_m=16 group_m=1 min_blocks=1 pad=8 stages=3 tile_k=32 tile_m=32 tile_n=64 "
     "warp_m=32 warp_n=32";
 
 TEST_F(CatalogMutants, WmmaRing) {
@@ -207,11 +207,11 @@ TEST_F(CatalogMutants, SimtRing) {
 }
 
 TEST_F(CatalogMutants, WmmaThroughRegisters) {
-  CatalogSpecimen specimen(
-      "gemm_wmma",
-      "copy=0 frag_m=16 group_m=1 min_blocks=1 pad=8 stages=2 tile_k=16 tile_m=32 tile_n=64 "
-      "warp_m=32 warp_n=32",
-      problem(Gemm::of(DType::bf16, 40, 72, 88), Storage::n, Storage::t, 16));
+  CatalogSpecimen specimen("gemm_wmma",
+                           "copy=registers frag_m=16 group_m=1 min_blocks=1 pad=8 stages=2 "
+                           "tile_k=16 tile_m=32 tile_n=64 "
+                           "warp_m=32 warp_n=32",
+                           problem(Gemm::of(DType::bf16, 40, 72, 88), Storage::n, Storage::t, 16));
   const std::string load = "nvcuda::wmma::load_matrix_sync(halves, ";
   examine(
       specimen,
@@ -233,11 +233,11 @@ TEST_F(CatalogMutants, WmmaThroughRegisters) {
 }
 
 TEST_F(CatalogMutants, WmmaOfBytes) {
-  CatalogSpecimen specimen(
-      "gemm_wmma",
-      "copy=0 frag_m=16 group_m=1 min_blocks=1 pad=16 stages=1 tile_k=32 tile_m=32 tile_n=32 "
-      "warp_m=32 warp_n=32",
-      problem(Gemm::of(DType::s8, 40, 40, 72), Storage::n, Storage::t, 8));
+  CatalogSpecimen specimen("gemm_wmma",
+                           "copy=registers frag_m=16 group_m=1 min_blocks=1 pad=16 stages=1 "
+                           "tile_k=32 tile_m=32 tile_n=32 "
+                           "warp_m=32 warp_n=32",
+                           problem(Gemm::of(DType::s8, 40, 40, 72), Storage::n, Storage::t, 8));
   examine(specimen,
           {
               miscounts("registers_of_b", "constexpr int kTogether = kIsA == (kShape.m != 8)",
@@ -250,8 +250,9 @@ TEST_F(CatalogMutants, WmmaOfBytes) {
 TEST_F(CatalogMutants, ClusterSum) {
   CatalogSpecimen specimen(
       "gemm_mma",
-      "atom_bytes=32 buffers=1 cluster_sum=1 copy=1 depth_bytes=64 early=1 group_m=1 min_blocks=1 "
-      "repack=0 slices=1 splits=4 stages=3 tile_m=32 tile_n=64 warp_m=32 warp_n=32",
+      "atom_bytes=32 buffers=1 cluster_sum=1 copy=cp_async depth_bytes=64 early=1 group_m=1 "
+      "min_blocks=1 "
+      "repack=none slices=1 splits=4 stages=3 tile_m=32 tile_n=64 warp_m=32 warp_n=32",
       problem(Gemm::of(DType::f16, 40, 72, 184), Storage::n, Storage::t, 16));
   const std::string load = ": \"r\"(theirs)";
   examine(specimen,
@@ -275,8 +276,9 @@ TEST_F(CatalogMutants, ClusterSum) {
 TEST_F(CatalogMutants, RingOfBoxes) {
   CatalogSpecimen specimen(
       "gemm_mma",
-      "atom_bytes=64 buffers=2 cluster_sum=0 copy=2 depth_bytes=128 early=0 group_m=1 min_blocks=1 "
-      "repack=0 slices=1 splits=1 stages=3 tile_m=64 tile_n=32 warp_m=32 warp_n=16",
+      "atom_bytes=64 buffers=2 cluster_sum=0 copy=tma depth_bytes=128 early=0 group_m=1 "
+      "min_blocks=1 "
+      "repack=none slices=1 splits=1 stages=3 tile_m=64 tile_n=32 warp_m=32 warp_n=16",
       problem(Gemm::of(DType::f64, 40, 24, 136), Storage::n, Storage::n, 16));
   const std::string load = "fragment.words[i] = place.stage[BoxedF64";
   const std::string copy =

@@ -28,13 +28,15 @@ const char* const kLeave = "= tile.four(block, group);";
 const char* const kCollect = "\"r\"(theirs)";
 
 std::string config(const std::string& shape, const std::string& schedule, int tile_n = 32) {
-  return "ahead=0 cluster_n=1 " + shape + " consumers=2 depth_bytes=128 evict_first=0 group_m=1 " +
-         schedule + " promote=128 repack=0 splits=1 stages=2 store=1 stream=0 swap=0 tile_n=" +
+  return "ahead=0 cluster_n=1 " + shape +
+         " consumers=2 depth_bytes=128 evict_first=none group_m=1 " + schedule +
+         " promote=128 repack=none splits=1 stages=2 store=tma stream=0 swap=0 tile_n=" +
          std::to_string(tile_n) + " tile_m=128";
 }
 
 TEST_F(WgmmaMutants, Ring) {
-  CatalogSpecimen specimen("gemm_wgmma", config("cluster_parts=1 cluster_m=1", "pingpong=0"),
+  CatalogSpecimen specimen("gemm_wgmma",
+                           config("cluster_parts=1 cluster_m=1", "schedule=cooperative"),
                            problem(Gemm::of(DType::f16, 136, 40, 328), Storage::n, Storage::t, 16));
   const std::string expect = "mbarrier_arrive_expect_tx(full[at.stage], bytes);";
   examine(
@@ -93,14 +95,14 @@ TEST_F(WgmmaMutants, Ring) {
 }
 
 TEST_F(WgmmaMutants, TurnsAndStores) {
-  CatalogSpecimen specimen("gemm_wgmma", config("cluster_parts=1 cluster_m=1", "pingpong=1", 128),
-                           problem(Gemm::of(DType::f16, 200, 264, 328), Storage::n, Storage::t, 16),
-                           2);
+  CatalogSpecimen specimen(
+      "gemm_wgmma", config("cluster_parts=1 cluster_m=1", "schedule=pingpong", 128),
+      problem(Gemm::of(DType::f16, 200, 264, 328), Storage::n, Storage::t, 16), 2);
   examine(
       specimen,
       {
           reported("no_wait_for_the_turn",
-                   "      if constexpr (C.pingpong == 1) ring.wait_for_turn(warpgroup, turn / "
+                   "      if constexpr (kPingPong) ring.wait_for_turn(warpgroup, turn / "
                    "C.consumers);\n",
                    "", Finding::missing_wait, kProductOf128),
           reported("turns_are_not_skipped", "        place.template skip<C.stages>(unit.steps);",
@@ -122,9 +124,9 @@ TEST_F(WgmmaMutants, TurnsAndStores) {
 
 TEST_F(WgmmaMutants, ShortTilesAndTheirOrder) {
   // Tiles of two slabs, which are copied together; six tiles for two blocks, in groups of one row.
-  CatalogSpecimen specimen("gemm_wgmma", config("cluster_parts=1 cluster_m=1", "pingpong=0", 64),
-                           problem(Gemm::of(DType::f16, 200, 136, 72), Storage::n, Storage::t, 16),
-                           2);
+  CatalogSpecimen specimen(
+      "gemm_wgmma", config("cluster_parts=1 cluster_m=1", "schedule=cooperative", 64),
+      problem(Gemm::of(DType::f16, 200, 136, 72), Storage::n, Storage::t, 16), 2);
   examine(specimen, {
                         reported("both_slabs_filled_too_early",
                                  "      if (begin == 0 && (!kTogether || piece == 0)) "
@@ -137,7 +139,7 @@ TEST_F(WgmmaMutants, ShortTilesAndTheirOrder) {
 
 TEST_F(WgmmaMutants, TurnsOfOneStage) {
   // No products are over when the turn is passed on.
-  CatalogSpecimen specimen("gemm_wgmma", config("cluster_parts=1 cluster_m=1", "pingpong=1"),
+  CatalogSpecimen specimen("gemm_wgmma", config("cluster_parts=1 cluster_m=1", "schedule=pingpong"),
                            problem(Gemm::of(DType::f16, 200, 72, 40), Storage::n, Storage::t, 16),
                            2);
   examine(
@@ -151,7 +153,8 @@ TEST_F(WgmmaMutants, TurnsOfOneStage) {
 }
 
 TEST_F(WgmmaMutants, Cluster) {
-  CatalogSpecimen specimen("gemm_wgmma", config("cluster_parts=1 cluster_m=2", "pingpong=0"),
+  CatalogSpecimen specimen("gemm_wgmma",
+                           config("cluster_parts=1 cluster_m=2", "schedule=cooperative"),
                            problem(Gemm::of(DType::f16, 136, 40, 328), Storage::n, Storage::t, 16));
   examine(specimen,
           {
@@ -168,7 +171,8 @@ TEST_F(WgmmaMutants, Cluster) {
 }
 
 TEST_F(WgmmaMutants, Parts) {
-  CatalogSpecimen specimen("gemm_wgmma", config("cluster_parts=2 cluster_m=1", "pingpong=0"),
+  CatalogSpecimen specimen("gemm_wgmma",
+                           config("cluster_parts=2 cluster_m=1", "schedule=cooperative"),
                            problem(Gemm::of(DType::f16, 136, 40, 328), Storage::n, Storage::t, 16));
   examine(specimen,
           {

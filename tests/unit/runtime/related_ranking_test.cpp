@@ -17,6 +17,7 @@
 #include "runtime/choice/kernel_chooser.hpp"
 #include "runtime/model/device_profile.hpp"
 #include "templates/operation/gemm_problem.hpp"
+#include "templates/space/tunable_value.hpp"
 #include "tests/support/built_in_config.hpp"
 #include "tests/support/toy_templates.hpp"
 #include "tests/unit/runtime/temporary_folder.hpp"
@@ -99,10 +100,10 @@ TEST_F(RelatedRankingTest, UnalignedRowsAreRepacked) {
   EXPECT_EQ(choice->match, Match::related_problem);
   EXPECT_EQ(choice->kernel_template->name(), "gemm_wgmma");
   EXPECT_TRUE(is_valid(*choice, problem, device_of("h200").limits));
-  EXPECT_EQ(choice->config.at("repack"), 2) << "only B has to be";
-  EXPECT_EQ(choice->config.at("store"), 0);
+  EXPECT_EQ(choice->config.at("repack"), value_of_name("b")) << "only B has to be";
+  EXPECT_EQ(choice->config.at("store"), value_of_name("threads"));
   EXPECT_THAT(choice->reason, HasSubstr("tuned for m=2048 n=2048 k=2048 on this device class with "
-                                        "different alignment; here with repack=2 store=0"));
+                                        "different alignment; here with repack=b store=threads"));
   EXPECT_THAT(choice->reason, HasSubstr("; predicted to take "));
 }
 
@@ -142,7 +143,7 @@ TEST_F(RelatedRankingTest, WhatIsUsualIsRepairedAndSaysSo) {
   ASSERT_TRUE(choice);
   EXPECT_EQ(choice->match, Match::default_config);
   EXPECT_THAT(choice->reason,
-              HasSubstr("usual configuration of gemm_wgmma, with repack=2 store=0"));
+              HasSubstr("usual configuration of gemm_wgmma, with repack=b store=threads"));
   EXPECT_THAT(choice->reason, HasSubstr(": predicted to take "));
   EXPECT_TRUE(is_valid(*choice, problem, device_of("h200").limits));
 }
@@ -263,7 +264,8 @@ TEST_F(RelatedRankingTest, NoUntunedChoiceHasMoreSumsThanRegisters) {
     if (choice->kernel_template->name() != "gemm_wgmma") continue;
     ++of_wgmma;
     const Config& config = choice->config;
-    const std::int64_t sharers = config.at("pingpong") == 1 ? 1 : config.at("consumers");
+    const std::int64_t sharers =
+        config.at("schedule") == value_of_name("pingpong") ? 1 : config.at("consumers");
     const std::int64_t sums = config.at("tile_m") / 64 / sharers * config.at("tile_n") / 2;
     EXPECT_LE(sums + 32, 240) << problem.canonical() << " | " << config.canonical();
   }

@@ -138,7 +138,7 @@ TEST(Fragments, FieldsOfBasesAreNamedInsideTheirBraces) {
                                         {.name = "b", .base = "One"},
                                         {.name = "c", .base = "Two"},
                                         {.name = "d"}};
-  const std::vector<std::int32_t> values{1, 2, -3, 4};
+  const std::vector<std::int64_t> values{1, 2, -3, 4};
   EXPECT_EQ(struct_text("Config", fields, values), "Config{{.a = 1, .b = 2}, {.c = -3}, 4}");
   EXPECT_EQ(struct_text("Config", {{.name = "d"}}, std::span(values).last(1)), "Config{.d = 4}");
 }

@@ -10,6 +10,7 @@
 
 #include "templates/catalog.hpp"
 #include "templates/operation/gemm_problem.hpp"
+#include "templates/space/tunable_value.hpp"
 #include "tests/support/toy_templates.hpp"
 
 namespace kiln::testing {
@@ -159,7 +160,7 @@ TEST(StaticTimes, CostsAreOfTheLaunchThatIsNamedAsTheTemplate) {
   ASSERT_EQ(kernel.geometry(config, problem, profile.limits).size(), 3U);
   EXPECT_FALSE(kernel.geometry(config, problem, profile.limits).front().left_out());
   const Problem aligned = to_problem(Gemm::of(DType::bf16, 4096, 4096, 4096));
-  config.set("repack", 0);
+  config.set("repack", value_of_name("none").value());
   const double direct = *static_time_ns(kernel, config, aligned, profile);
   EXPECT_GT(repacked, direct) << "a pass over both operands more";
   EXPECT_LT(repacked, 1.5 * direct);
@@ -183,7 +184,7 @@ TEST(StaticTimes, EveryLaunchThatTakesPlaceCosts) {
   config.set("splits", 8);
   const double with_sum = launches_of(config);
   EXPECT_NEAR(with_sum, 2.2 + 2.5, 1e-6);
-  config.set("repack", 1);
+  config.set("repack", value_of_name("a").value());
   EXPECT_NEAR(launches_of(config), with_sum + 4.0, 1e-6);
 }
 

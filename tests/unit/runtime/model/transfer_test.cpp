@@ -7,6 +7,7 @@
 #include "runtime/model/static_model.hpp"
 #include "templates/catalog.hpp"
 #include "templates/operation/gemm_problem.hpp"
+#include "templates/space/tunable_value.hpp"
 #include "tests/support/built_in_config.hpp"
 #include "tests/support/toy_templates.hpp"
 
@@ -36,8 +37,8 @@ TEST_F(TransferTest, WhatIsValidAndFillsTheDeviceStaysAsItIs) {
 
 TEST_F(TransferTest, OnlyWhatAlignmentForbidsIsChanged) {
   const Config config = carried(product(4096, 4095, 4098));
-  EXPECT_EQ(config.at("repack"), 3);
-  EXPECT_EQ(config.at("store"), 0);
+  EXPECT_EQ(config.at("repack"), value_of_name("both"));
+  EXPECT_EQ(config.at("store"), value_of_name("threads"));
   EXPECT_EQ(config.at("tile_n"), 256);
   EXPECT_EQ(config.at("stages"), 4);
 }
