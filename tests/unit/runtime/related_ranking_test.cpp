@@ -141,8 +141,7 @@ TEST_F(RelatedRankingTest, WhatIsUsualIsRepairedAndSaysSo) {
   const auto choice = choose(problem);
   ASSERT_TRUE(choice);
   EXPECT_EQ(choice->match, Match::default_config);
-  EXPECT_THAT(choice->reason,
-              HasSubstr("usual configuration of gemm_wgmma, with repack=2 store=0"));
+  EXPECT_THAT(choice->reason, HasSubstr("gemm_wgmma, with repack=2 store=0"));
   EXPECT_THAT(choice->reason, HasSubstr(": predicted to take "));
   EXPECT_TRUE(is_valid(*choice, problem, device_of("h200").limits));
 }

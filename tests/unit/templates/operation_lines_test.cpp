@@ -168,7 +168,7 @@ TEST(OperationLines, MistakesInNamesAreShown) {
   EXPECT_THAT(complaint_about("halves = ceil_div(cols, 2)", "halves"),
               HasSubstr("let name = expression"));
   EXPECT_THAT(complaint_about("halves = ceil_div(cols, 2)", "halves ="),
-              HasSubstr("soft.cu:6:24: "));
+              HasSubstr("soft.cu:6:24: an expression"));
   EXPECT_THAT(complaint_about("size       rows", "size       sm"),
               HasSubstr("\"sm\" is reserved in every operation"));
   EXPECT_THAT(complaint_about("size       rows", "size       workspace"),
@@ -191,7 +191,7 @@ TEST(OperationLines, MistakesInScalarsAreShown) {
       AllOf(HasSubstr("soft.cu:12:28: "), HasSubstr("\"one\" is not a number such as 1e-5")));
   EXPECT_THAT(complaint_about("f32 = 1.5", "f32 = 1e39"), HasSubstr("-3.4028234663852886e+38"));
   EXPECT_THAT(complaint_about("f32 = 1.5", "f64 = inf"), HasSubstr("inf is not finite"));
-  EXPECT_THAT(complaint_about("f32 = 1.5", "s32 = 1.5"), HasSubstr("not an integer"));
+  EXPECT_THAT(complaint_about("f32 = 1.5", "s32 = 1.5"), HasSubstr("soft.cu:12:28: 1.5"));
   EXPECT_THAT(complaint_about("f32 = 1.5", "u32 = -1"), HasSubstr("0 to 4294967295"));
   EXPECT_THAT(complaint_about("f32 = 1.5", "u64 = 18446744073709551616"),
               HasSubstr("0 to 2^64 - 1"));
@@ -222,7 +222,8 @@ TEST(OperationLines, MistakesInTypesAndOperandsAreShown) {
               HasSubstr("a second \"fill\""));
   EXPECT_THAT(complaint_about("; when masked", "; when masked; when masked"),
               HasSubstr("a second \"when\""));
-  EXPECT_THAT(complaint_about("; when masked", "; when"), HasSubstr("soft.cu:17:"));
+  EXPECT_THAT(complaint_about("; when masked", "; when"),
+              HasSubstr("soft.cu:17:58: an expression"));
   EXPECT_THAT(complaint_about("; when masked", ";"), HasSubstr("are expected after ';'"));
   EXPECT_THAT(complaint_about("y out: rows, cols", "y out: rows, cols; fill normal"),
               HasSubstr("y is an output"));

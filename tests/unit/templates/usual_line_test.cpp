@@ -114,8 +114,7 @@ TEST(UsualLineError, NoTunable) {
 TEST(UsualLineError, NotAmongTheValues) {
   EXPECT_THAT(usual_error("tile_n=64 tile_m=48"),
               StartsWith("tiny.cu:21:21: 48 is not among the values of tile_m: 32 64 128\n"));
-  EXPECT_THAT(usual_error("tile_m=128\n//@       tile_n=128"),
-              StartsWith("tiny.cu:22:11: 128 is not among the values of tile_n: 32 64\n"))
+  EXPECT_THAT(usual_error("tile_m=128\n//@       tile_n=128"), StartsWith("tiny.cu:22:11: 128 "))
       << "on the line that continues it";
   EXPECT_THAT(usual_error("tile_n=64 tile_m=32|48"), StartsWith("tiny.cu:21:21: 48 "));
 }
