@@ -71,8 +71,8 @@ TEST(ParseErrors, SayPlaceReasonAndNextStep) {
     EXPECT_THAT(run.err, StartsWith("kiln: " + says));
     EXPECT_EQ(run.out, "");
   }
-  EXPECT_THAT(sandbox.run(kWrongLines[12].words).err, HasSubstr("did you mean \"f16\"?"));
-  EXPECT_THAT(sandbox.run(kWrongLines.back().words).err, HasSubstr("did you mean \"cf64\"?"));
+  EXPECT_THAT(sandbox.run(kWrongLines[12].words).err, HasSubstr("\"f16\"?"));
+  EXPECT_THAT(sandbox.run(kWrongLines.back().words).err, HasSubstr("\"cf64\"?"));
 }
 
 // The parser has words of its own, which nothing of what a person may mistype should bring up.

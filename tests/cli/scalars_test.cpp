@@ -133,14 +133,13 @@ TEST_F(Scalars, ValuesOutsideOfTheTypeAreRefused) {
     EXPECT_EQ(refused.exit_code, 2) << refused.out;
     return refused.err;
   };
-  EXPECT_THAT(
-      refusal({"--key", "18446744073709551616"}),
-      HasSubstr("--key: 18446744073709551616 is outside of 0 to 2^64 - 1, the range of u64"));
-  EXPECT_THAT(refusal({"--key", "-1"}), HasSubstr("--key: -1 is outside of 0 to 2^64 - 1"));
+  EXPECT_THAT(refusal({"--key", "18446744073709551616"}),
+              AllOf(HasSubstr("--key: 18446744073709551616 "), HasSubstr("0 to 2^64 - 1")));
+  EXPECT_THAT(refusal({"--key", "-1"}), AllOf(HasSubstr("--key: -1 "), HasSubstr("0 to 2^64 - 1")));
   EXPECT_THAT(refusal({"--shift", "9223372036854775808"}),
-              HasSubstr("--shift: 9223372036854775808 is outside of -2^63 to 2^63 - 1"));
+              AllOf(HasSubstr("--shift: 9223372036854775808 "), HasSubstr("-2^63 to 2^63 - 1")));
   EXPECT_THAT(refusal({"--shift", "-9223372036854775809"}),
-              HasSubstr("--shift: -9223372036854775809 is outside of -2^63 to 2^63 - 1"));
+              AllOf(HasSubstr("--shift: -9223372036854775809 "), HasSubstr("-2^63 to 2^63 - 1")));
 }
 
 TEST_F(Scalars, DefaultsAreShownWithAllDigits) {

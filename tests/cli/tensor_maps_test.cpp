@@ -12,6 +12,7 @@
 namespace kiln::cli {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 constexpr const char* kBoxed = R"(//@ template   boxed
@@ -86,13 +87,12 @@ TEST(TensorMapsOfAUser, WhatDisagreesWithTheCodeIsFound) {
   EXPECT_THAT(small.out, HasSubstr("deadlock"));
   const auto narrow = verify(sandbox, replaced(kBoxed, "box depth, 8", "box 2, 8"));
   EXPECT_NE(narrow.exit_code, 0) << narrow.out << narrow.err;
-  EXPECT_THAT(narrow.out + narrow.err,
-              HasSubstr("rows of 8 bytes in the box are not a multiple of 16"));
+  EXPECT_THAT(narrow.out + narrow.err, HasSubstr("rows of 8 bytes"));
   const auto without =
       verify(sandbox, replaced(kBoxed, "//@   map      a: k, m; box depth, 8\n", ""));
   EXPECT_NE(without.exit_code, 0) << without.out << without.err;
   EXPECT_THAT(without.out + without.err,
-              HasSubstr("the kernel boxed does not take one kiln::GemmArgs by value"));
+              AllOf(HasSubstr("the kernel boxed"), HasSubstr("kiln::GemmArgs")));
 }
 
 }  // namespace

@@ -103,7 +103,7 @@ TEST_F(TuneCompile, AKernelThatTheCompilerDoesNotSurviveHasFailedAndTheSessionGo
     const bool nested = trial.key.template_name == "nested";
     EXPECT_EQ(trial.outcome, nested ? Outcome::compile_failed : Outcome::ok) << trial.message;
     if (nested) {
-      EXPECT_THAT(trial.message, HasSubstr("brackets are nested more than 1000 deep"));
+      EXPECT_THAT(trial.message, HasSubstr("1000 deep"));
     }
     failed += nested ? 1 : 0;
   }
@@ -112,7 +112,7 @@ TEST_F(TuneCompile, AKernelThatTheCompilerDoesNotSurviveHasFailedAndTheSessionGo
   const std::string verdict = verify->output();
   status = verify->wait();
   EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 1) << status << verdict;
-  EXPECT_THAT(verdict, HasSubstr("nested.cu(12): error: brackets are nested more than 1000 deep"));
+  EXPECT_THAT(verdict, HasSubstr("nested.cu(12): error: brackets"));
 }
 
 // As in a container with a limit on processes.

@@ -46,7 +46,7 @@ TEST(EmulatorLibrary, ThatIsMissingIsNamedWithTheNextStep) {
   EXPECT_THAT(error_with({"/nowhere/libkiln_emulator.so", "libkiln_emulator_of_nobody.so"}),
               AllOf(HasSubstr("device 'emulated:h200' needs the emulated GPU"),
                     HasSubstr("/nowhere/libkiln_emulator.so: cannot open"),
-                    HasSubstr("libkiln_emulator_of_nobody.so: cannot open"), HasSubstr("Next: ")));
+                    HasSubstr("libkiln_emulator_of_nobody.so"), HasSubstr("Next: ")));
 }
 
 TEST(EmulatorLibrary, OfAnotherVersionIsNotAsked) {

@@ -82,7 +82,7 @@ TEST_F(NvrtcCompilerTest, ASourceThatIsNestedTooDeepIsRefusedWithItsPlace) {
   nested.name_expressions = {"k"};
   CompileResult result = compiler_->compile(nested);
   EXPECT_FALSE(result.ok);
-  EXPECT_THAT(result.log, HasSubstr("nested.cu(2): error: brackets are nested more than 1000"));
+  EXPECT_THAT(result.log, HasSubstr("nested.cu(2): error: brackets"));
   nested.source = "__global__ void k(int* p, int x) { *p = x; }";
   nested.name_expressions = {std::string(20'000, '(') + "k" + std::string(20'000, ')')};
   nested.plain_names.clear();

@@ -13,6 +13,7 @@
 namespace kiln::testing {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -180,15 +181,15 @@ TEST_F(OperationGet, RefusesWhatIsNoProblem) {
   const Library library = open_with_kernels();
   OperationProblem problem = row_sums(2, 3);
   problem.operation = "row_sum";
-  EXPECT_THAT(refusal(library, problem), HasSubstr("no file declares the operation \"row_sum\"; "
-                                                   "did you mean \"row_sums\"?"));
+  EXPECT_THAT(refusal(library, problem),
+              AllOf(HasSubstr("operation \"row_sum\""), HasSubstr("\"row_sums\"?")));
   EXPECT_THAT(refusal(library, problem), HasSubstr("the template path " + template_path_.front()));
   problem.operation = "gemm";
   EXPECT_THAT(refusal(library, problem), HasSubstr("kiln/gemm.hpp"));
   problem = row_sums(2, 3);
   problem.sizes[1].name = "colls";
   EXPECT_THAT(refusal(library, problem),
-              HasSubstr("there is no size \"colls\"; did you mean \"cols\"?"));
+              AllOf(HasSubstr("size \"colls\""), HasSubstr("\"cols\"?")));
   problem.sizes.pop_back();
   EXPECT_THAT(refusal(library, problem), HasSubstr("the size \"cols\" is missing"));
   problem.sizes = {{"rows", 2}, {"rows", 2}};
@@ -198,13 +199,13 @@ TEST_F(OperationGet, RefusesWhatIsNoProblem) {
   problem = row_sums(2, 3, 2);
   EXPECT_THAT(refusal(library, problem), HasSubstr("biased is 2"));
   problem.traits.clear();
-  EXPECT_THAT(refusal(library, problem), HasSubstr("the trait \"biased\" is missing"));
+  EXPECT_THAT(refusal(library, problem), HasSubstr("the trait \"biased\""));
   problem = row_sums(2, 3, 0, DType::f64);
-  EXPECT_THAT(refusal(library, problem), HasSubstr("x is f64, which is none of f32 f16"));
+  EXPECT_THAT(refusal(library, problem), AllOf(HasSubstr("x is f64"), HasSubstr("f32 f16")));
   problem.types[0].type = static_cast<DType>(77);
   EXPECT_THAT(refusal(library, problem), HasSubstr("DType(77)"));
   problem.types.erase(problem.types.begin());
-  EXPECT_THAT(refusal(library, problem), HasSubstr("the type \"x\" is missing"));
+  EXPECT_THAT(refusal(library, problem), HasSubstr("the type \"x\""));
   EXPECT_EQ(library.counters().compiles, 0U);
 }
 
@@ -228,7 +229,7 @@ TEST_F(OperationGet, AnOperationThatWasEditedIsThatOfTheLibraryOpenedThen) {
   std::ofstream(template_path_.front() + "/row_sums.cu") << text;
   catalog_ = Catalog::with_directories(template_path_);
   const Library after = open_with_kernels();
-  EXPECT_THAT(refusal(after, row_sums(2, 3)), HasSubstr("the size \"depth\" is missing"));
+  EXPECT_THAT(refusal(after, row_sums(2, 3)), HasSubstr("the size \"depth\""));
   OperationProblem deep = row_sums(2, 3);
   deep.sizes.push_back({"depth", 7});
   EXPECT_EQ(after.get(deep).operand_count(), 3U);

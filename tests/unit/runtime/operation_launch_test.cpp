@@ -18,6 +18,7 @@
 namespace kiln::testing {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
@@ -67,7 +68,7 @@ TEST_F(OperationLaunch, PositionsAreFoundByName) {
   kernel.launch(nullptr, arguments);
   EXPECT_THAT(results(2), ElementsAre(7, 7));
   EXPECT_THAT(error_of(ErrorKind::usage, [&] { (void)kernel.operand_index("biass"); }),
-              HasSubstr("row_sums has no operand \"biass\"; did you mean \"bias\"?"));
+              AllOf(HasSubstr("row_sums has no operand \"biass\""), HasSubstr("\"bias\"?")));
   EXPECT_THAT(error_of(ErrorKind::usage, [&] { (void)kernel.scalar_index("x"); }),
               HasSubstr("row_sums has no scalar \"x\""));
 }
@@ -104,7 +105,7 @@ TEST_F(OperationLaunch, RefusesOperandsThatKernelsCouldNotUse) {
   EXPECT_THAT(refusal(kernel, {.operands = {&x_, nullptr, &y_}}),
               HasSubstr("bias, operand 1, is null"));
   EXPECT_THAT(refusal(kernel, {.operands = {x_.data.data() + 1, &bias_, &y_}}),
-              HasSubstr("is not a multiple of 16 bytes"));
+              HasSubstr("16 bytes"));
   EXPECT_EQ(device_->launches(), 0U);
   EXPECT_EQ(refusal(kernel, {.operands = {x_.data.data() + 4, &bias_, &y_}}), "no error");
   const std::vector<const void*> many(kMostOperands + 1);
@@ -162,10 +163,10 @@ TEST_F(OperationLaunch, OperandsAreAsLargeAndAsAlignedAsDeclared) {
   EXPECT_EQ(library.get(problem).operand_bytes(0), 52U) << "it ends with the last element";
   problem.sizes.back().value = 2;
   EXPECT_THAT(error_of(ErrorKind::usage, [&] { (void)library.get(problem); }),
-              HasSubstr("begin only 2 apart"));
+              HasSubstr("2 apart"));
   EXPECT_EQ(refusal(tight, {.operands = {x_.data.data() + 1, &y_}}), "no error");
   EXPECT_THAT(refusal(tight, {.operands = {reinterpret_cast<std::byte*>(&x_) + 2, &y_}}),
-              HasSubstr("is not a multiple of 4 bytes, the alignment of this operand"));
+              AllOf(HasSubstr("4 bytes"), HasSubstr("this operand")));
   EXPECT_THAT(refusal(tight, {.operands = {&x_, y_.data.data() + 1}}),
               HasSubstr("is not a multiple of 16 bytes, the alignment of every"));
 }
@@ -176,10 +177,11 @@ TEST_F(OperationLaunch, RefusesScalarsThatTheirTypesDoNotHave) {
   const auto with = [&](ShortList<Scalar, kMostScalars> scalars) {
     return refusal(kernel, {.operands = {&x_, nullptr, &y_}, .scalars = scalars});
   };
-  EXPECT_THAT(with({1e300}), HasSubstr("the scalar scale: 1e+300 is outside of -3.40"));
+  EXPECT_THAT(with({1e300}), AllOf(HasSubstr("the scalar scale: 1e+300 "), HasSubstr("-3.40")));
   EXPECT_THAT(with({1.0, 0.5}), HasSubstr("the scalar steps: 0.5 is not a whole number"));
   EXPECT_THAT(with({1.0, 2147483648U}),
-              HasSubstr("steps: 2147483648 is outside of -2147483648 to 2147483647, what s32"));
+              AllOf(HasSubstr("steps: 2147483648 "), HasSubstr("-2147483648 to 2147483647"),
+                    HasSubstr("s32")));
   EXPECT_THAT(with({1.0, std::numeric_limits<double>::quiet_NaN()}),
               HasSubstr("steps: nan is not"));
   EXPECT_THAT(with({1.0, 2.0, 3.0}), HasSubstr("3 scalars are given, but the operation has 2"));

@@ -22,6 +22,7 @@
 namespace kiln {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
@@ -74,16 +75,13 @@ TEST_F(PlainKernelsNvrtcTest, MistakesAreExplained) {
   auto result = compile(problem, "int cols, float scale", "float scale, int cols");
   ASSERT_TRUE(result.ok) << result.log;
   EXPECT_THAT(why_wrong_parameters(row_plain(), result.lowered_names),
-              HasSubstr("argument 4 of mine::scale_rows, \"cols\", is an integer of 4 bytes, but "
-                        "the parameter is \"float\""));
+              AllOf(HasSubstr("argument 4 of mine::scale_rows, \"cols\""), HasSubstr("\"float\"")));
   result = compile(problem, ", int kMore>", ">");
   ASSERT_FALSE(result.ok);
-  EXPECT_THAT(explain_compile_log(row_plain(), result.log),
-              HasSubstr("the launch gives the kernel scale_rows 4 template arguments"));
+  EXPECT_THAT(explain_compile_log(row_plain(), result.log), HasSubstr("scale_rows 4 template"));
   result = compile(problem, "launch     fill_sums", "launch     fill_sum");
   ASSERT_FALSE(result.ok);
-  EXPECT_THAT(explain_compile_log(row_plain(), result.log),
-              HasSubstr("the launch names the kernel \"fill_sum\""));
+  EXPECT_THAT(explain_compile_log(row_plain(), result.log), HasSubstr("\"fill_sum\""));
 }
 
 /// Something of each standard header that kernels include, used as in code for nvcc.

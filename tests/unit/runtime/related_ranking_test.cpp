@@ -142,8 +142,7 @@ TEST_F(RelatedRankingTest, WhatIsUsualIsRepairedAndSaysSo) {
   const auto choice = choose(problem);
   ASSERT_TRUE(choice);
   EXPECT_EQ(choice->match, Match::default_config);
-  EXPECT_THAT(choice->reason,
-              HasSubstr("usual configuration of gemm_wgmma, with repack=b store=threads"));
+  EXPECT_THAT(choice->reason, HasSubstr("gemm_wgmma, with repack=b store=threads"));
   EXPECT_THAT(choice->reason, HasSubstr(": predicted to take "));
   EXPECT_TRUE(is_valid(*choice, problem, device_of("h200").limits));
 }

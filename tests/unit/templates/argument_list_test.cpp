@@ -244,11 +244,11 @@ TEST(ArgumentList, NumbersThatDoNotFitAreRefused) {
   EXPECT_THAT(refused("cols * 3000000"),
               AllOf(HasSubstr("\"cols * 3000000\" is 3000000000, which does not fit an int"),
                     HasSubstr("(long long)")));
-  EXPECT_THAT(refused("(unsigned) 0 - rows"), HasSubstr("does not fit an unsigned"));
-  EXPECT_THAT(refused("(size_t) 0 - rows"), HasSubstr("does not fit an unsigned long long"));
-  EXPECT_THAT(refused("(bool) rows"),
-              HasSubstr("\"rows\" is 7, which does not fit a bool; write \"(bool) (rows != 0)\""));
-  EXPECT_THAT(refused("(char) cols"), HasSubstr("does not fit a char"));
+  EXPECT_THAT(refused("(unsigned) 0 - rows"), HasSubstr("an unsigned;"));
+  EXPECT_THAT(refused("(size_t) 0 - rows"), HasSubstr("an unsigned long long"));
+  EXPECT_THAT(refused("(bool) rows"), AllOf(HasSubstr("\"rows\" is 7"), HasSubstr("a bool"),
+                                            HasSubstr("\"(bool) (rows != 0)\"")));
+  EXPECT_THAT(refused("(char) cols"), HasSubstr("a char"));
   EXPECT_THAT(refused("workspace + (rows - 8)"), HasSubstr("before the workspace"));
   EXPECT_EQ(image_number<std::int64_t>(planned("(long long) cols * 3000000"), 0), 3000000000);
   EXPECT_EQ(image_number<unsigned>(planned("(unsigned) cols * 3000000"), 0), 3000000000U);
@@ -269,17 +269,17 @@ TEST(ArgumentList, ContinuesOnTheNextLine) {
                            (void)parse_argument_list(lines.at(0), row_scale(), row_scale_names(),
                                                      ArgumentsOf::kernel);
                          }),
-              AllOf(HasSubstr("args.cu:2:13: "), HasSubstr("did you mean \"cols\"?")));
+              AllOf(HasSubstr("args.cu:2:13: "), HasSubstr("\"cols\"?")));
 }
 
 TEST(ArgumentList, MistakesAreShownWhereTheyAre) {
   EXPECT_THAT(list_complaint("x, row"),
               AllOf(HasSubstr("args.cu:1:19: unknown name \"row\""), HasSubstr("\"rows\"?")));
-  EXPECT_THAT(list_complaint("x, scalle"), HasSubstr("did you mean \"scale\"?"));
-  EXPECT_THAT(list_complaint("x, workspcae + 4"), HasSubstr("did you mean \"workspace\"?"));
+  EXPECT_THAT(list_complaint("x, scalle"), HasSubstr("\"scale\"?"));
+  EXPECT_THAT(list_complaint("x, workspcae + 4"), HasSubstr("\"workspace\"?"));
   EXPECT_THAT(list_complaint("x,, y"), HasSubstr("args.cu:1:18: an argument is missing here"));
-  EXPECT_THAT(list_complaint("x, y,"), HasSubstr("an argument is missing here"));
-  EXPECT_THAT(list_complaint("{x, }"), HasSubstr("an argument is missing here"));
+  EXPECT_THAT(list_complaint("x, y,"), HasSubstr("args.cu:1:21: an argument"));
+  EXPECT_THAT(list_complaint("{x, }"), HasSubstr("args.cu:1:20: an argument"));
   EXPECT_THAT(list_complaint("x, {}"), HasSubstr("args.cu:1:19: a struct has members"));
   EXPECT_THAT(list_complaint("{x, rows"), HasSubstr("args.cu:1:16: this '{' is not closed"));
   EXPECT_THAT(list_complaint("x, rows}"), HasSubstr("args.cu:1:23: this '}' closes nothing"));
@@ -288,24 +288,22 @@ TEST(ArgumentList, MistakesAreShownWhereTheyAre) {
   EXPECT_THAT(list_complaint("{{{{{{{{{x}}}}}}}}}"), HasSubstr("nested too deeply"));
   EXPECT_THAT(list_complaint("(flloat) rows"),
               AllOf(HasSubstr("args.cu:1:17: \"flloat\" is not a type"), HasSubstr("\"float\"?")));
-  EXPECT_THAT(list_complaint("(float)"), HasSubstr("an expression is missing here"));
+  EXPECT_THAT(list_complaint("(float)"), HasSubstr("args.cu:1:23: an expression"));
   EXPECT_THAT(list_complaint("(float) scale * 2"), HasSubstr("\"scale\" is a scalar"));
   EXPECT_THAT(list_complaint("(unsigned char) shift"),
               AllOf(HasSubstr("the scalar shift is declared as s64, which has values that unsigned "
                               "char cannot hold"),
                     HasSubstr("\"scalar shift u8 = ...\"")));
   EXPECT_THAT(list_complaint("x + 4"), HasSubstr("\"x\" is an address"));
-  EXPECT_THAT(list_complaint("y x, rows"),
-              HasSubstr("a comma or an operator is missing between \"y\" and \"x\""));
-  EXPECT_THAT(list_complaint("rows + scale"), HasSubstr("args.cu:1:23: \"scale\" is a scalar"));
+  EXPECT_THAT(list_complaint("y x, rows"), HasSubstr("\"y\" and \"x\""));
+  EXPECT_THAT(list_complaint("rows + scale"), HasSubstr("args.cu:1:23: \"scale\""));
   EXPECT_THAT(list_complaint("rows + workspace"), HasSubstr("must be a whole argument"));
   EXPECT_THAT(list_complaint("workspace - 4"), HasSubstr("args.cu:1:26: the workspace is given"));
-  EXPECT_THAT(list_complaint("workspace +"), HasSubstr("an expression is missing here"));
+  EXPECT_THAT(list_complaint("workspace +"), HasSubstr("args.cu:1:27: an expression"));
   EXPECT_THAT(list_complaint("x.f64"), HasSubstr("only a reference has \".f64\""));
   EXPECT_THAT(list_complaint("x.f32", ArgumentsOf::reference),
               HasSubstr("an operand has no \".f32\""));
-  EXPECT_THAT(list_complaint("y.magnitud", ArgumentsOf::reference),
-              HasSubstr("did you mean \"magnitude\"?"));
+  EXPECT_THAT(list_complaint("y.magnitud", ArgumentsOf::reference), HasSubstr("\"magnitude\"?"));
   EXPECT_THAT(list_complaint("x.magnitude", ArgumentsOf::reference), HasSubstr("x is only read"));
   EXPECT_THAT(list_complaint("workspace", ArgumentsOf::reference),
               HasSubstr("a reference has no workspace"));

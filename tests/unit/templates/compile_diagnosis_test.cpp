@@ -84,7 +84,7 @@ TEST(CompileDiagnosis, OffersNoHeaderThatCudaDoesNotHave) {
       "tiny.cu(9): catastrophic error: cannot open source file \"cutlass/array.h\"\n";
   EXPECT_THAT(
       explain_compile_log(tiny("#include \"helper.cuh\"", "#include <cutlass/array.h>"), log),
-      AllOf(StartsWith("tiny.cu:9: there is no <cutlass/array.h>"),
+      AllOf(StartsWith("tiny.cu:9: "), HasSubstr("<cutlass/array.h>"),
             HasSubstr("beside the template"), ::testing::Not(HasSubstr("cuda/std"))));
 }
 
@@ -126,7 +126,7 @@ TEST(CompileDiagnosis, KernelsTakeTheirArgumentsByValue) {
   EXPECT_EQ(why_wrong_parameters(with_launch, {head + "N4kiln8GemmArgsE10TinyLaunch"}), "");
   EXPECT_NE(why_wrong_parameters(tiny(), {head + "N4kiln8GemmArgsE10TinyLaunch"}), "");
   EXPECT_THAT(why_wrong_parameters(with_launch, {head + "N4kiln8GemmArgsE"}),
-              HasSubstr("Next: write tiny(const kiln::GemmArgs args, const TinyLaunch launch)."));
+              HasSubstr("tiny(const kiln::GemmArgs args, const TinyLaunch launch)."));
   // And then the tensor maps of its launch.
   const auto with_maps = tiny(
       "//@ workspace", "//@   map a: k, m; box 8, 8\n//@   map b: n, k; box 8, 8\n//@ workspace");
@@ -134,11 +134,10 @@ TEST(CompileDiagnosis, KernelsTakeTheirArgumentsByValue) {
   for (const char* wrong :
        {"N4kiln8GemmArgsE", "N4kiln8GemmArgsENS1_9TensorMapE",
         "N4kiln8GemmArgsERKNS1_9TensorMapES5_", "N4kiln8GemmArgsENS1_9TensorMapES3_S3_"}) {
-    EXPECT_THAT(
-        why_wrong_parameters(with_maps, {head + wrong}),
-        AllOf(HasSubstr("one kiln::GemmArgs and then 2 kiln::TensorMap by value"),
-              HasSubstr("Next: write tiny(const kiln::GemmArgs args, const __grid_constant__ "
-                        "kiln::TensorMap a, const __grid_constant__ kiln::TensorMap b).")))
+    EXPECT_THAT(why_wrong_parameters(with_maps, {head + wrong}),
+                AllOf(HasSubstr("one kiln::GemmArgs and then 2 kiln::TensorMap by value"),
+                      HasSubstr("tiny(const kiln::GemmArgs args, const __grid_constant__ "
+                                "kiln::TensorMap a, const __grid_constant__ kiln::TensorMap b).")))
         << wrong;
   }
   // Compilers of tests do not mangle.

@@ -18,7 +18,10 @@ namespace kiln {
 namespace {
 
 using test::error_text;
+using ::testing::AllOf;
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
+using ::testing::StartsWith;
 
 std::string canonical(std::string_view text) {
   return EpilogueExpression::parse(text).canonical();
@@ -86,23 +89,25 @@ TEST(Epilogue, ErrorsOfAmaxPointAtThePlace) {
             "but not a matrix\n"
             "  amax(acc, peak[m,n])\n"
             "            ^");
-  EXPECT_THAT(error_of("amax(acc)"), HasSubstr("column 9: ',' is expected here"));
-  EXPECT_THAT(
-      error_of("amax(acc peak[])"),
-      HasSubstr("column 10: a comma or an operator is missing between \"acc\" and \"peak\""));
-  EXPECT_THAT(error_of("max(acc 3)"), HasSubstr("a comma or an operator is missing between"));
-  EXPECT_THAT(error_of("(acc 3)"), HasSubstr(": an operator is missing between"));
-  EXPECT_THAT(error_of("acc bias[n]"), HasSubstr(": an operator is missing between"));
+  EXPECT_THAT(error_of("amax(acc)"), HasSubstr("column 9: ','"));
+  EXPECT_THAT(error_of("amax(acc peak[])"),
+              AllOf(HasSubstr("column 10: "), HasSubstr("\"acc\" and \"peak\"")));
+  EXPECT_THAT(error_of("max(acc 3)"),
+              AllOf(HasSubstr("column 9: "), HasSubstr("\"acc\" and \"3\"")));
+  EXPECT_THAT(error_of("(acc 3)"),
+              AllOf(HasSubstr("column 6: an operator"), HasSubstr("\"acc\" and \"3\"")));
+  EXPECT_THAT(error_of("acc bias[n]"),
+              AllOf(HasSubstr("column 5: an operator"), HasSubstr("\"acc\" and \"bias\"")));
   EXPECT_THAT(error_of("amax(acc, 3)"), HasSubstr("column 11: amax records in an operand"));
-  EXPECT_THAT(error_of("amax(acc, alpha)"), HasSubstr("column 11: amax records in an operand"));
+  EXPECT_THAT(error_of("amax(acc, alpha)"), HasSubstr("column 11: amax"));
   EXPECT_THAT(error_of("amax(acc, c[])"), HasSubstr("column 11: \"c\" is a reserved name"));
-  EXPECT_THAT(error_of("amax(acc, p[], 1)"), HasSubstr("column 14: ')' is expected"));
+  EXPECT_THAT(error_of("amax(acc, p[], 1)"), HasSubstr("column 14: ')'"));
   EXPECT_THAT(error_of("amax(acc, p:f16[])"), HasSubstr("column 11: amax records f32"));
-  EXPECT_THAT(error_of("amax[n]"), HasSubstr("is a reserved name"));
+  EXPECT_THAT(error_of("amax[n]"), HasSubstr("column 1: \"amax\""));
   for (const char* twice : {"amax(acc,p[])*p[]", "amax(acc,p[])*p[m]", "amax(amax(acc,p[]),p[])"}) {
     EXPECT_THAT(error_of(twice), HasSubstr("\"p\" appears twice")) << twice;
   }
-  EXPECT_THAT(error_of("p[]*amax(acc,p[])"), HasSubstr("column 14: \"p\" appears twice"));
+  EXPECT_THAT(error_of("p[]*amax(acc,p[])"), HasSubstr("column 14: \"p\""));
 }
 
 TEST(Epilogue, AmaxRecordsTheTypeThatIsComputedIn) {
@@ -116,15 +121,14 @@ TEST(Epilogue, AmaxRecordsTheTypeThatIsComputedIn) {
 }
 
 TEST(Epilogue, ErrorsPointAtThePlace) {
-  EXPECT_EQ(error_of("silo(acc)"),
-            "epilogue: column 1: unknown function \"silo\"; did you mean \"silu\"?\n"
-            "  silo(acc)\n"
-            "  ^");
+  EXPECT_THAT(error_of("silo(acc)"),
+              AllOf(StartsWith("epilogue: column 1: unknown function \"silo\""),
+                    EndsWith("\"silu\"?\n  silo(acc)\n  ^")));
   EXPECT_THAT(error_of("acc + bias"), HasSubstr("column 7: unknown name \"bias\""));
   EXPECT_THAT(error_of("acc + bias"), HasSubstr("bias[n]"));
-  EXPECT_THAT(error_of("alpa*acc"), HasSubstr("did you mean \"alpha\"?"));
+  EXPECT_THAT(error_of("alpa*acc"), HasSubstr("\"alpha\"?"));
   EXPECT_THAT(error_of("acc +"), HasSubstr("column 6: a number, a name or '(' is missing"));
-  EXPECT_THAT(error_of("(acc"), HasSubstr("')' is expected"));
+  EXPECT_THAT(error_of("(acc"), HasSubstr("column 5: ')'"));
   EXPECT_THAT(error_of("acc )"), HasSubstr("column 5: an operator or the end"));
   EXPECT_THAT(error_of("2acc"), HasSubstr("column 2: a number ends here"));
   EXPECT_THAT(error_of("relu(acc,1)"), HasSubstr("relu takes 1 argument, not 2"));
@@ -132,7 +136,7 @@ TEST(Epilogue, ErrorsPointAtThePlace) {
   EXPECT_THAT(error_of("bias[n,m]"), HasSubstr("[m,n]"));
   EXPECT_THAT(error_of("b:f61[n]"), HasSubstr("column 3: \"f61\" is not a type"));
   EXPECT_THAT(error_of("x[n]+x[m]"), HasSubstr("column 6: \"x\" appears before"));
-  EXPECT_THAT(error_of("acc[n]"), HasSubstr("is a reserved name"));
+  EXPECT_THAT(error_of("acc[n]"), HasSubstr("column 1: \"acc\""));
   EXPECT_THAT(error_of("acc<0"), HasSubstr("'<' only chooses"));
   EXPECT_THAT(error_of("relu"), HasSubstr("relu is a function"));
   EXPECT_THAT(error_of("1e999"), HasSubstr("not a finite number"));

@@ -13,7 +13,11 @@ namespace kiln {
 namespace {
 
 using test::error_text;
+using ::testing::AllOf;
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
 using Value = std::optional<std::int64_t>;
 
 /// With tile_k = 32, tile_m = 128, device.sm = 90, zero = 0. In floating point it is the same, as
@@ -194,10 +198,9 @@ TEST(Expression, NamesUsed) {
 }
 
 TEST(ExpressionError, ShowsPlaceLineAndCaret) {
-  EXPECT_EQ(why_refused("tile_m + tiel_k"),
-            "test.cu:7:21: unknown name \"tiel_k\"; did you mean \"tile_k\"?\n"
-            "  tile_m + tiel_k\n"
-            "           ^");
+  EXPECT_THAT(why_refused("tile_m + tiel_k"),
+              AllOf(StartsWith("test.cu:7:21: unknown name \"tiel_k\""),
+                    EndsWith("\"tile_k\"?\n  tile_m + tiel_k\n           ^")));
 }
 
 TEST(ExpressionError, ASiblingOfANameIsNotTakenForItsTypo) {
@@ -213,7 +216,7 @@ TEST(ExpressionError, ASiblingOfANameIsNotTakenForItsTypo) {
                          [&] {
                            (void)Expression::parse("tile_y", names, {"test.cu", 1, 1});
                          }),
-              HasSubstr("did you mean \"tile_x\"?"));
+              HasSubstr("\"tile_x\"?"));
 }
 
 TEST(ExpressionError, ShowsTheWholeLineWhenKnown) {
@@ -230,17 +233,16 @@ TEST(ExpressionError, SaysWhatIsWrong) {
   EXPECT_THAT(why_refused("1 )"), HasSubstr(":14: an operator or the end"));
   EXPECT_THAT(why_refused("(1 + 2"), HasSubstr("')' is expected"));
   EXPECT_THAT(why_refused("1 + )"), HasSubstr("a value is expected"));
-  EXPECT_THAT(why_refused("1 ? 2"), HasSubstr("':' is expected"));
+  EXPECT_THAT(why_refused("1 ? 2"), HasSubstr(":17: ':'"));
   EXPECT_THAT(why_refused("1 < 2 < 3"), HasSubstr("do not chain"));
-  EXPECT_THAT(why_refused("1 == 1 == 1"), HasSubstr("do not chain"));
+  EXPECT_THAT(why_refused("1 == 1 == 1"), HasSubstr(":19: comparisons"));
   EXPECT_THAT(why_refused("tile_m = 3"), HasSubstr("'==' is"));
   EXPECT_THAT(why_refused("1 & 2"), HasSubstr("'&&' is"));
   EXPECT_THAT(why_refused("9223372036854775808"), HasSubstr("64 bits"));
-  EXPECT_THAT(why_refused("12ab"), HasSubstr("not an integer"));
-  EXPECT_THAT(why_refused("0x"), HasSubstr("not an integer"));
-  EXPECT_THAT(why_refused("0x-5"), HasSubstr("not an integer"));
-  EXPECT_THAT(why_refused("1.5"), HasSubstr("not an integer"));
-  EXPECT_THAT(why_refused("mix(1, 2)"), HasSubstr("unknown function \"mix\"; did you mean"));
+  for (const char* number : {"12ab", "0x", "0x-5", "1.5"}) {
+    EXPECT_THAT(why_refused(number), HasSubstr("not an integer")) << number;
+  }
+  EXPECT_THAT(why_refused("mix(1, 2)"), HasSubstr("unknown function \"mix\""));
   EXPECT_THAT(why_refused("min(1)"), HasSubstr("two arguments or more"));
   EXPECT_THAT(why_refused("gcd(1)"), HasSubstr("gcd takes 2 arguments, not 1"));
   EXPECT_THAT(why_refused("log2(1, 2)"), HasSubstr("log2 takes 1 argument, not 2"));
@@ -253,23 +255,22 @@ TEST(ExpressionError, SaysThatACommaOrAnOperatorIsMissing) {
             "test.cu:7:28: a comma or an operator is missing between \"tile_m\" and \"4\"\n"
             "  ceil_div(tile_m 4)\n"
             "                  ^");
-  EXPECT_THAT(why_refused("min(1, (2) device.sm)"),
-              HasSubstr("a comma or an operator is missing between \")\" and \"device.sm\""));
+  EXPECT_THAT(why_refused("min(1, (2) device.sm)"), HasSubstr("\")\" and \"device.sm\""));
   EXPECT_THAT(why_refused("1 2"), HasSubstr(":14: an operator, or a comma of a list, is missing "
                                             "between \"1\" and \"2\""));
   EXPECT_THAT(why_refused("(tile_m 4)"),
               HasSubstr(": an operator is missing between \"tile_m\" and \"4\""));
-  EXPECT_THAT(why_refused("tile_m (4)"),
-              HasSubstr(": an operator is missing between \"tile_m\" and \"(\""));
-  EXPECT_THAT(why_refused("ceil_div(tile_m ? 4)"), HasSubstr("':' is expected here"));
+  EXPECT_THAT(why_refused("tile_m (4)"), HasSubstr("\"tile_m\" and \"(\""));
+  EXPECT_THAT(why_refused("ceil_div(tile_m ? 4)"), HasSubstr(":31: ':'"));
 }
 
 TEST(ExpressionError, BoundsItsDepth) {
-  EXPECT_THAT(why_refused(std::string(10000, '(')), HasSubstr("nests too deeply"));
-  EXPECT_THAT(why_refused(std::string(10000, '-') + "1"), HasSubstr("nests too deeply"));
   std::string right_heavy;
   for (int i = 0; i < 90; ++i) right_heavy += "1 + (";
-  EXPECT_THAT(why_refused(right_heavy + "1" + std::string(90, ')')), HasSubstr("nests too deeply"));
+  for (const std::string& deep : {std::string(10000, '('), std::string(10000, '-') + "1",
+                                  right_heavy + "1" + std::string(90, ')')}) {
+    EXPECT_THAT(why_refused(deep), HasSubstr("nests too deeply")) << deep.substr(0, 5);
+  }
   std::string sum = "1";
   for (int i = 0; i < 10000; ++i) sum += " + 1";
   EXPECT_EQ(evaluate(sum), 10001);

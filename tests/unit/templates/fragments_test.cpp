@@ -171,7 +171,7 @@ TEST(FragmentErrors, OfUseLines) {
               AllOf(StartsWith("user.cu:8:16:"), HasSubstr("does not include this header")));
   EXPECT_THAT(broken_user("#include \"parts.cuh\"\n\n//@ use        parts.cuh",
                           "#include \"part.cuh\"\n\n//@ use        part.cuh"),
-              AllOf(StartsWith("user.cu:8:16:"), HasSubstr("there is no header \"part.cuh\"")));
+              AllOf(StartsWith("user.cu:8:16:"), HasSubstr("\"part.cuh\"")));
   EXPECT_THAT(broken_user("//@ use        parts.cuh   // pieces",
                           "//@ use        parts.cuh\n//@ use        parts.cuh"),
               AllOf(StartsWith("user.cu:9:16:"), HasSubstr("one is enough")));
@@ -202,8 +202,7 @@ TEST(FragmentErrors, OfHeaders) {
   EXPECT_THAT(broken_header("int twice;           //@ let 2 * tile", "int twice; int more;"),
               HasSubstr("unknown name \"twice\""));
   EXPECT_THAT(broken_header("  int twice;", "  int more;\n  int twice;"),
-              AllOf(StartsWith("user.cu:9:8:"),
-                    HasSubstr("the field \"more\" of PiecesConfig has no value")));
+              AllOf(StartsWith("user.cu:9:8:"), HasSubstr("\"more\" of PiecesConfig")));
 }
 
 TEST(FragmentErrors, OfLets) {

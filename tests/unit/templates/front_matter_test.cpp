@@ -20,6 +20,7 @@ using test::error_text;
 using test::kTinyTemplate;
 using ::testing::AllOf;
 using ::testing::ElementsAre;
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
@@ -139,20 +140,19 @@ TEST(FrontMatterError, Costs) {
   const auto with = [](const std::string& text) {
     return broken("//@ workspace  m * 4", "//@ cost fp32 = k\n//@ cost " + text);
   };
-  EXPECT_THAT(with("isues = k"), AllOf(StartsWith("tiny.cu:26:10:"), HasSubstr("unknown cost"),
-                                       HasSubstr("did you mean \"issues\"?"),
-                                       HasSubstr("the costs are: tensor wgmma fp32")));
+  EXPECT_THAT(with("isues = k"),
+              AllOf(StartsWith("tiny.cu:26:10:"), HasSubstr("unknown cost"),
+                    HasSubstr("\"issues\"?"), HasSubstr("the costs are: tensor wgmma fp32")));
   EXPECT_THAT(with("fp32 = m"),
               AllOf(StartsWith("tiny.cu:26:10:"), HasSubstr("a second cost \"fp32\"")));
   EXPECT_THAT(with("waits = tile_q"),
               AllOf(StartsWith("tiny.cu:26:18:"), HasSubstr("unknown name \"tile_q\"")));
-  EXPECT_THAT(with("waits"), HasSubstr("a cost is written \"name = expression\""));
+  for (const char* text : {"waits", "let turns"}) {
+    EXPECT_THAT(with(text), HasSubstr("a cost is written \"name = expression\"")) << text;
+  }
   EXPECT_THAT(with("= 4"), HasSubstr("a name is expected"));
-  EXPECT_THAT(with("let tile_m = 4"), AllOf(StartsWith("tiny.cu:26:14:"),
-                                            HasSubstr("the name \"tile_m\" is already used")));
-  EXPECT_THAT(with("let turns"), HasSubstr("a cost is written \"name = expression\""));
-  EXPECT_THAT(with("let = 4"),
-              AllOf(StartsWith("tiny.cu:26:14:"), HasSubstr("a name is expected")));
+  EXPECT_THAT(with("let tile_m = 4"), AllOf(StartsWith("tiny.cu:26:14:"), HasSubstr("\"tile_m\"")));
+  EXPECT_THAT(with("let = 4"), StartsWith("tiny.cu:26:14:"));
   EXPECT_THAT(with("let turns = k\n//@ require turns > 1"), HasSubstr("unknown name \"turns\""))
       << "costs only";
   EXPECT_THAT(with("waits = turns\n//@ cost let turns = k"), HasSubstr("unknown name \"turns\""))
@@ -160,10 +160,11 @@ TEST(FrontMatterError, Costs) {
 }
 
 TEST(FrontMatterError, PointsAtThePlace) {
-  EXPECT_EQ(broken("ceil_div(m, tile_m)", "ceil_div(m, tile_q)"),
-            "tiny.cu:22:49: unknown name \"tile_q\"; did you mean \"tile_m\"?\n"
-            "  //@   grid     ceil_div(n, tile_n), ceil_div(m, tile_q)\n"
-            "                                                  ^");
+  EXPECT_THAT(broken("ceil_div(m, tile_m)", "ceil_div(m, tile_q)"),
+              AllOf(StartsWith("tiny.cu:22:49: unknown name \"tile_q\""),
+                    EndsWith("\"tile_m\"?\n"
+                             "  //@   grid     ceil_div(n, tile_n), ceil_div(m, tile_q)\n"
+                             "                                                  ^")));
 }
 
 TEST(FrontMatterError, WholeFile) {
@@ -171,7 +172,7 @@ TEST(FrontMatterError, WholeFile) {
     return error_text(ErrorKind::template_, [&] { (void)KernelTemplate::parse("x.cu", source); });
   };
   EXPECT_THAT(text(""), AllOf(StartsWith("x.cu:1:1:"), HasSubstr("no front matter")));
-  EXPECT_THAT(text("int a;\n //@ template x\n"), HasSubstr("no front matter"));
+  EXPECT_THAT(text("int a;\n //@ template x\n"), StartsWith("x.cu:1:1:"));
   for (const auto* key : {"template", "purpose", "operation", "types", "launch"}) {
     std::string source(kTinyTemplate);
     const auto mark = fmt::format("//@ {} ", key);
@@ -193,7 +194,7 @@ TEST(FrontMatterError, ATemplateHasAConfigStruct) {
 
 TEST(FrontMatterError, Keys) {
   EXPECT_THAT(broken("//@ require    tile_m", "//@ requires   tile_m"),
-              AllOf(StartsWith("tiny.cu:19:5:"), HasSubstr("did you mean \"require\"?")));
+              AllOf(StartsWith("tiny.cu:19:5:"), HasSubstr("\"require\"?")));
   EXPECT_THAT(broken("//@ workspace  m * 4", "//@ workspace  m\n//@ workspace 4"),
               AllOf(StartsWith("tiny.cu:26:5:"), HasSubstr("a second \"workspace\"")));
   EXPECT_THAT(broken("//@ arch       sm >= 75", "//@ arch  // any"), HasSubstr("needs a value"));
@@ -209,7 +210,7 @@ TEST(FrontMatterError, Keys) {
 
 TEST(FrontMatterError, Heads) {
   EXPECT_THAT(broken("template   tiny", "template   ti-ny"), HasSubstr("a template's name"));
-  EXPECT_THAT(broken("operation  gemm", "operation  gem"), HasSubstr("did you mean \"gemm\"?"));
+  EXPECT_THAT(broken("operation  gemm", "operation  gem"), HasSubstr("\"gemm\"?"));
   EXPECT_THAT(broken("launch     tiny", "launch     ti-ny"), HasSubstr("name of a kernel"));
 }
 
@@ -221,11 +222,13 @@ TEST(FrontMatterError, Tunables) {
   EXPECT_THAT(broken("tune 32 64* 128", "tune 32,64"), HasSubstr("\"32,64\""));
   EXPECT_THAT(broken("tune 32 64* 128", "tune 4294967296"), HasSubstr("32-bit"));
   EXPECT_THAT(broken("tune 32 64* 128", "tune tile_m = 32"),
-              HasSubstr("\"tile_m\" is not a 32-bit"));
+              StartsWith("tiny.cu:12:29: \"tile_m\""));
   EXPECT_THAT(broken("int tile_n;", "int tile_m;"),
               AllOf(StartsWith("tiny.cu:13:7:"), HasSubstr("is already used")));
-  EXPECT_THAT(broken("int tile_n;", "int trans_a;"), HasSubstr("is already used"));
-  EXPECT_THAT(broken("int tile_n;", "int m;"), HasSubstr("is already used"));
+  EXPECT_THAT(broken("int tile_n;", "int trans_a;"),
+              AllOf(StartsWith("tiny.cu:13:7:"), HasSubstr("\"trans_a\"")));
+  EXPECT_THAT(broken("int tile_n;", "int m;"),
+              AllOf(StartsWith("tiny.cu:13:7:"), HasSubstr("\"m\"")));
   EXPECT_THAT(broken("int tile_n;      //@ tune 32* 64", "bool tile_n;  //@ tune 32* 64"),
               HasSubstr("tile_n is a bool: its values are 0 and 1"));
 }
@@ -236,7 +239,8 @@ TEST(FrontMatterError, Lets) {
   EXPECT_THAT(broken("let tile_m * tile_n / 16", "let smem_byte"),
               HasSubstr("unknown name \"smem_byte\""));
   EXPECT_THAT(broken("let tile_m * tile_n / 16", "let"), HasSubstr("\"let\" needs a value"));
-  EXPECT_THAT(broken("int smem_bytes", "int threads"), HasSubstr("is already used"));
+  EXPECT_THAT(broken("int smem_bytes", "int threads"),
+              AllOf(StartsWith("tiny.cu:15:7:"), HasSubstr("\"threads\"")));
   EXPECT_THAT(broken("sm >= 75", "tile_m >= 75"), HasSubstr("unknown name \"tile_m\""));
 }
 
@@ -282,14 +286,13 @@ TEST(FrontMatter, ATunableMayBeNamedLikeAKey) {
 }
 
 TEST(FrontMatterError, PlacesOfContinuedLines) {
-  EXPECT_EQ(broken("//@ require    tile_m >= tile_n", "//@ require    tile_m >=\n//@    tile_q"),
-            "tiny.cu:20:8: unknown name \"tile_q\"; did you mean \"tile_m\"?\n"
-            "  //@    tile_q\n"
-            "         ^");
+  EXPECT_THAT(broken("//@ require    tile_m >= tile_n", "//@ require    tile_m >=\n//@    tile_q"),
+              AllOf(StartsWith("tiny.cu:20:8: unknown name \"tile_q\""),
+                    EndsWith("\"tile_m\"?\n  //@    tile_q\n         ^")));
   EXPECT_THAT(broken("ceil_div(m, tile_m)", "ceil_div(m,\n//@   tile_q)"),
               StartsWith("tiny.cu:23:7: unknown name \"tile_q\""));
   EXPECT_THAT(broken("//@ require    tile_m >= tile_n", "//@ require    (tile_m >= tile_n"),
-              AllOf(StartsWith("tiny.cu:19:33:"), HasSubstr("')' is expected here")))
+              AllOf(StartsWith("tiny.cu:19:33:"), HasSubstr("')'")))
       << "the statement below is not taken for its end";
   EXPECT_THAT(broken("//@ require    tile_m >= tile_n", "//@ require    tile_m >="),
               StartsWith("tiny.cu:19:25: the expression ends"));
@@ -319,9 +322,9 @@ TEST(FrontMatterError, StructAtLaunch) {
   EXPECT_THAT(
       with("  bool splits;   //@ tune 0 1\n"),
       AllOf(StartsWith("tiny.cu:19:8:"), HasSubstr("fields of a launch struct must be int")));
-  EXPECT_THAT(with("  int tile_m;   //@ tune 0 1\n"), HasSubstr("is already used"));
-  EXPECT_THAT(with("  int splits;\n"),
-              HasSubstr("the field \"splits\" of TinyLaunch has no value"));
+  EXPECT_THAT(with("  int tile_m;   //@ tune 0 1\n"),
+              AllOf(StartsWith("tiny.cu:19:7:"), HasSubstr("\"tile_m\"")));
+  EXPECT_THAT(with("  int splits;\n"), HasSubstr("\"splits\" of TinyLaunch"));
   EXPECT_THAT(with("", "config"), HasSubstr("a second \"config\" line"));
   std::string many;
   for (int i = 0; i < 25; ++i) many += fmt::format("  int v{};  //@ let {}\n", i, i);
@@ -389,7 +392,7 @@ TEST(FrontMatter, PreferencesAndPriority) {
 
 TEST(FrontMatterError, Types) {
   EXPECT_THAT(broken("a=f16|bf16 b=a", "a=f16|b16 b=a"),
-              AllOf(StartsWith("tiny.cu:6:22:"), HasSubstr("\"b16\" is neither")));
+              AllOf(StartsWith("tiny.cu:6:22:"), HasSubstr("\"b16\"")));
   EXPECT_THAT(broken("a=f16|bf16 b=a", "a=f16| b=a"), HasSubstr("\"\" is neither"));
   EXPECT_THAT(broken("a=f16|bf16 b=a", "a=f16 bb=a"), HasSubstr("no type slot \"bb\""));
   EXPECT_THAT(broken("a=f16|bf16 b=a", "a=f16 a=f16"), HasSubstr("given twice"));

@@ -17,6 +17,7 @@ using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::StartsWith;
 
 constexpr auto kRendered = HeaderInliner::Mode::rendered;
@@ -206,19 +207,20 @@ TEST(HeaderInlinerError, PointsAtTheInclude) {
     return error_text(ErrorKind::template_, [&] { (void)inlined(headers, source); });
   };
   EXPECT_THAT(text({}, "int a;\n#include \"gone.cuh\"\n"),
-              AllOf(StartsWith("dir/kernel.cu:2:10: there is no header \"gone.cuh\""),
+              AllOf(StartsWith("dir/kernel.cu:2:10: "), HasSubstr("\"gone.cuh\""),
                     HasSubstr("  #include \"gone.cuh\"\n           ^")));
   EXPECT_THAT(text({{"a.cuh", "#include \"b.cuh\"\n"}, {"b.cuh", "\n#include \"a.cuh\"\n"}},
                    "#include \"a.cuh\"\n"),
               StartsWith("b.cuh:2:10: \"a.cuh\" includes itself"));
-  EXPECT_THAT(text({}, "#include \"\"\n"), HasSubstr("there is no header"));
-  EXPECT_THAT(text({}, "#include \"unclosed\n"), HasSubstr("there is no header"));
+  for (const char* unnamed : {"#include \"\"\n", "#include \"unclosed\n"}) {
+    EXPECT_THAT(text({}, unnamed), HasSubstr("there is no header")) << unnamed;
+  }
   EXPECT_THAT(text({}, "#define H \"a.h\"\n#include H\n"),
               StartsWith("dir/kernel.cu:2:1: the name of the header is in a macro"));
   EXPECT_THAT(text({}, "#include_next <a.h>\n"), HasSubstr("#include_next is not for kernels"));
-  EXPECT_THAT(text({}, "#include <vector>\n"),
-              AllOf(StartsWith("dir/kernel.cu:1:10: there is no header <vector>"),
-                    HasSubstr("KILN_RENDERED")));
+  EXPECT_THAT(
+      text({}, "#include <vector>\n"),
+      AllOf(StartsWith("dir/kernel.cu:1:10: "), HasSubstr("<vector>"), HasSubstr("KILN_RENDERED")));
   EXPECT_THAT(text({}, "#include <array>\n"), HasSubstr("include <cuda/std/array>"));
   EXPECT_THAT(
       text({}, "#include <cuda_fp61.h>\n"),

@@ -167,8 +167,7 @@ TEST_F(HintsTest, WhatCannotBeReadIsLeftOutWithAWarning) {
   std::filesystem::create_symlink("tiny.hints", folder.path() + "/tiny.hints");
   const Catalog catalog = open();
   EXPECT_THAT(catalog.left_out(),
-              ElementsAre(AllOf(StartsWith(folder.path() + "/tiny.hints is left out"),
-                                HasSubstr("links"))));
+              ElementsAre(AllOf(StartsWith(folder.path() + "/tiny.hints "), HasSubstr("links"))));
   EXPECT_NE(catalog.find("tiny"), nullptr);
 }
 
@@ -204,8 +203,7 @@ TEST_F(HintsErrorTest, EveryLineIsAStatementOrAComment) {
 TEST_F(HintsErrorTest, PointToTheLineOfTheHints) {
   EXPECT_THAT(error_of("// of rows\n//@ prefer tile_q > 1\n"),
               StartsWith("tiny.hints:2:12: unknown name \"tile_q\""));
-  EXPECT_THAT(error_of("//@ usual tile_m=65\n"),
-              StartsWith("tiny.hints:1:11: 65 is not among the values of tile_m"));
+  EXPECT_THAT(error_of("//@ usual tile_m=65\n"), StartsWith("tiny.hints:1:11: 65 "));
   EXPECT_THAT(error_of("//@ cost fp33 = 1\n"),
               StartsWith("tiny.hints:1:10: unknown cost \"fp33\""));
   EXPECT_THAT(error_of("//@ prefer half > 1\n//@ cost let half = tile_m / 2\n"),
@@ -244,7 +242,7 @@ TEST_F(HintsErrorTest, NeedATemplateBesideThem) {
                 "the name of their template's file, or remove the hints.");
   folder.write("row_operation.cu", test::kRowOperation);
   EXPECT_THAT(broken("row_operation.hints"),
-              HasSubstr("row_operation.cu beside these hints declares an operation. Next: "));
+              AllOf(HasSubstr("row_operation.cu"), HasSubstr("declares an operation")));
   folder.write("plain.cu", "__global__ void plain() {}\n");
   EXPECT_THAT(broken("plain.hints"),
               HasSubstr("plain.cu beside these hints has no front matter. Next: "));

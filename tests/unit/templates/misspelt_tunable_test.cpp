@@ -59,7 +59,7 @@ TEST(MisspeltTunable, OneThatOnlyTheTuneLineNamesIsCorrectedThere) {
             "  //@ tune       block_sizex = 64 128*\n"
             "                 ^");
   EXPECT_THAT(scale_refusal("block_sizex", "block_size_x", "int at = block_size_x;"),
-              HasSubstr("line 9 uses \"block_size_x\", as other lines"));
+              HasSubstr("line 9 uses \"block_size_x\""));
 }
 
 TEST(MisspeltTunable, OneThatTheTextDefinesByAnotherNameIsRefused) {

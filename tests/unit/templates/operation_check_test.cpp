@@ -40,7 +40,8 @@ TEST(OperationCheck, NamesWhatIsOutside) {
   EXPECT_THAT(refusal(softmax_problem(0, 1)),
               AllOf(HasSubstr("is not a problem of soft: rows is 0, outside of 1 to 65536"),
                     HasSubstr("kiln operations soft")));
-  EXPECT_THAT(refusal(softmax_problem(1, 4097)), HasSubstr("cols is 4097, outside of 1 to 4096"));
+  EXPECT_THAT(refusal(softmax_problem(1, 4097)),
+              AllOf(HasSubstr("cols is 4097"), HasSubstr("1 to 4096")));
   Problem problem = softmax_problem(1, 1);
   problem.types[0].type = DType::f64;
   EXPECT_THAT(refusal(problem), HasSubstr("x is f64, which is none of f32 f16 bf16"));
@@ -75,7 +76,7 @@ TEST(OperationCheck, NamesWhatIsMissingOrTooMuch) {
   EXPECT_THAT(refusal(problem), HasSubstr("has no type \"m\""));
   problem = softmax_problem(1, 1);
   problem.sizes.push_back({"colls", 1});
-  EXPECT_THAT(refusal(problem), HasSubstr("no size \"colls\"; did you mean \"cols\"?"));
+  EXPECT_THAT(refusal(problem), AllOf(HasSubstr("no size \"colls\""), HasSubstr("\"cols\"?")));
   problem = softmax_problem(1, 1);
   problem.sizes.push_back({"cols", 1});
   EXPECT_THAT(refusal(problem), HasSubstr("the size \"cols\" is given twice"));
@@ -116,11 +117,11 @@ TEST(OperationCheck, AFillIsWithinItsTypeAndHasItsLine) {
   };
   EXPECT_THAT(filled(DType::s16, "fill integers 0 40000"),
               HasSubstr("soft.cu:15: for soft x=s16 y=f32"));
-  EXPECT_THAT(filled(DType::s16, "fill integers 0 40000"),
-              HasSubstr("the operand x is filled with 0 to 40000: 40000 is outside of -32768 to "
-                        "32767, the range of s16"));
-  EXPECT_THAT(filled(DType::u8, "fill sorted 0 1000"), HasSubstr("outside of 0 to 255"));
-  EXPECT_THAT(filled(DType::u16, "fill integers (0 - 5) 5"), HasSubstr("-5 is outside of 0"));
+  EXPECT_THAT(
+      filled(DType::s16, "fill integers 0 40000"),
+      AllOf(HasSubstr("the operand x is filled with 0 to 40000"), HasSubstr("-32768 to 32767")));
+  EXPECT_THAT(filled(DType::u8, "fill sorted 0 1000"), HasSubstr("0 to 255"));
+  EXPECT_THAT(filled(DType::u16, "fill integers (0 - 5) 5"), HasSubstr("0 to 65535"));
   EXPECT_THAT(
       filled(DType::f32, "fill integers 0 (0 - 1)"),
       ::testing::AllOf(HasSubstr("soft.cu:15: "), HasSubstr("write the least number first")));

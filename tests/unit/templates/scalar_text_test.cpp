@@ -15,7 +15,10 @@
 namespace kiln {
 namespace {
 
+using ::testing::AllOf;
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
+using ::testing::StartsWith;
 
 constexpr std::int64_t kLeastSigned = std::numeric_limits<std::int64_t>::min();
 constexpr std::int64_t kMostSigned = std::numeric_limits<std::int64_t>::max();
@@ -119,19 +122,21 @@ TEST(ScalarText, TypesHaveTheirWholeRangeAndNoMore) {
   EXPECT_EQ(why_not(NumberType::f64, "-9223372036854775809"), "");
   EXPECT_EQ(why_not(NumberType::u64, "18446744073709551616"),
             "18446744073709551616 is outside of 0 to 2^64 - 1, the range of u64");
-  EXPECT_THAT(why_not(NumberType::u64, "0x10000000000000000"), HasSubstr("outside of"));
-  EXPECT_THAT(why_not(NumberType::u64, "-1"), HasSubstr("-1 is outside of 0 to 2^64 - 1"));
-  EXPECT_THAT(why_not(NumberType::u64, "-9007199254740993"), HasSubstr("outside of"));
-  EXPECT_EQ(why_not(NumberType::s64, "9223372036854775808"),
-            "9223372036854775808 is outside of -2^63 to 2^63 - 1, the range of s64");
-  EXPECT_EQ(why_not(NumberType::s64, "-9223372036854775809"),
-            "-9223372036854775809 is outside of -2^63 to 2^63 - 1, the range of s64");
-  EXPECT_THAT(why_not(NumberType::s64, "-0x8000000000000001"), HasSubstr("outside of"));
-  EXPECT_THAT(why_not(NumberType::s64, "9223372036854775809"), HasSubstr("outside of"));
-  EXPECT_THAT(why_not(NumberType::u32, "9007199254740993"), HasSubstr("outside of 0 to 42949672"));
+  EXPECT_THAT(why_not(NumberType::u64, "0x10000000000000000"), HasSubstr("0 to 2^64 - 1"));
+  EXPECT_THAT(why_not(NumberType::u64, "-1"), AllOf(StartsWith("-1 "), HasSubstr("0 to 2^64 - 1")));
+  EXPECT_THAT(why_not(NumberType::u64, "-9007199254740993"), HasSubstr("0 to 2^64 - 1"));
+  EXPECT_THAT(
+      why_not(NumberType::s64, "9223372036854775808"),
+      AllOf(StartsWith("9223372036854775808 "), HasSubstr("-2^63 to 2^63 - 1"), EndsWith("s64")));
+  EXPECT_THAT(
+      why_not(NumberType::s64, "-9223372036854775809"),
+      AllOf(StartsWith("-9223372036854775809 "), HasSubstr("-2^63 to 2^63 - 1"), EndsWith("s64")));
+  EXPECT_THAT(why_not(NumberType::s64, "-0x8000000000000001"), HasSubstr("-2^63 to 2^63 - 1"));
+  EXPECT_THAT(why_not(NumberType::s64, "9223372036854775809"), HasSubstr("-2^63 to 2^63 - 1"));
+  EXPECT_THAT(why_not(NumberType::u32, "9007199254740993"), HasSubstr("0 to 42949672"));
   EXPECT_THAT(why_not(NumberType::u64, "0.5"), HasSubstr("not an integer"));
   EXPECT_THAT(why_not_of_type(NumberType::s64, kMostUnsigned),
-              HasSubstr("18446744073709551615 is outside of -2^63"));
+              AllOf(HasSubstr("18446744073709551615 "), HasSubstr("-2^63")));
   EXPECT_THAT(why_not_of_type(NumberType::u64, 0x1p64), HasSubstr("1.8446744073709552e+19 is"));
 }
 

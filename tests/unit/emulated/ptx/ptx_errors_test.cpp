@@ -44,10 +44,12 @@ TEST(PtxErrors, NestingHasALimit) {
   EXPECT_NO_THROW((void)read_kernel(repeated(60, "{") + "ret;" + repeated(60, "}")));
   EXPECT_THAT(kernel_refusal(repeated(70, "{") + "ret;" + repeated(70, "}")),
               HasSubstr("scopes nest deeper than 64"));
-  EXPECT_THAT(kernel_refusal("mov.b32 " + repeated(1000, "{")), HasSubstr("deeper than 64"));
-  EXPECT_THAT(kernel_refusal("ld.b32 " + repeated(1000, "[%rd1, ")), HasSubstr("deeper than 64"));
-  EXPECT_THAT(declaration_refusal(".global .u8 a[2] = " + repeated(1000, "{")),
-              HasSubstr("deeper than 64"));
+  for (const std::string& message :
+       {kernel_refusal("mov.b32 " + repeated(1000, "{")),
+        kernel_refusal("ld.b32 " + repeated(1000, "[%rd1, ")),
+        declaration_refusal(".global .u8 a[2] = " + repeated(1000, "{"))}) {
+    EXPECT_THAT(message, HasSubstr("deeper than 64"));
+  }
 }
 
 TEST(PtxErrors, TooMuchTextIsRefused) {
