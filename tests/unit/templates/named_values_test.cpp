@@ -59,10 +59,10 @@ std::string broken_names(std::string_view from, std::string_view to) {
   return error_text(ErrorKind::template_, [&] { (void)parse_named(from, to); });
 }
 
-std::int64_t named(std::string_view name) {
+std::int64_t value_named(std::string_view name) {
   return value_of_name(name).value();
 }
-ParamSpace space_of(const KernelTemplate& kernel_template) {
+ParamSpace space_of_named(const KernelTemplate& kernel_template) {
   return kernel_template.space(to_problem(Gemm::of(DType::f16, 64, 64, 64)),
                                limits_of_arch("90a").value());
 }
@@ -94,7 +94,7 @@ TEST(TunableValue, NumbersStayNumbers) {
 
 TEST(NamedValues, OfAConfiguration) {
   const Config config = Config::parse("copy=tma stages=2");
-  EXPECT_EQ(config.at("copy"), named("tma"));
+  EXPECT_EQ(config.at("copy"), value_named("tma"));
   EXPECT_EQ(config.canonical(), "copy=tma stages=2");
   EXPECT_THAT(error_text(ErrorKind::usage, [] { (void)Config::parse("copy=TMA"); }),
               HasSubstr("\"copy=TMA\""));
@@ -102,12 +102,12 @@ TEST(NamedValues, OfAConfiguration) {
 
 TEST(NamedValues, AreAskedForByName) {
   const KernelTemplate made = parse_named();
-  EXPECT_EQ(made.tunables()[0].default_value, named("cp_async"));
-  const ParamSpace space = space_of(made);
+  EXPECT_EQ(made.tunables()[0].default_value, value_named("cp_async"));
+  const ParamSpace space = space_of_named(made);
   EXPECT_EQ(space.count(), 3U);
-  EXPECT_TRUE(space.contains({{"copy", named("registers")}, {"stages", 1}}));
-  EXPECT_FALSE(space.contains({{"copy", named("registers")}, {"stages", 2}}));
-  EXPECT_THAT(space.why_invalid({{"copy", named("bulk")}, {"stages", 2}}).value(),
+  EXPECT_TRUE(space.contains({{"copy", value_named("registers")}, {"stages", 1}}));
+  EXPECT_FALSE(space.contains({{"copy", value_named("registers")}, {"stages", 2}}));
+  EXPECT_THAT(space.why_invalid({{"copy", value_named("bulk")}, {"stages", 2}}).value(),
               HasSubstr("copy = bulk is none of registers cp_async tma"));
   EXPECT_THAT(space.why_invalid({{"copy", 1}, {"stages", 2}}).value(), HasSubstr("copy = 1"));
   ASSERT_EQ(made.usual().size(), 2U);
