@@ -174,7 +174,7 @@ TEST(OperationLines, MistakesInNamesAreShown) {
   EXPECT_THAT(complaint_about("size       rows", "size       workspace"),
               AllOf(HasSubstr("soft.cu:4:16: "), HasSubstr("\"workspace\"")));
   EXPECT_THAT(complaint_about("size       rows", "size       y_bytes"),
-              AllOf(HasSubstr("soft.cu:4:16: "), HasSubstr("\"y_bytes\"")));
+              AllOf(HasSubstr("soft.cu:9:16: "), HasSubstr("\"y_bytes\"")));
   EXPECT_THAT(complaint_about("scalar     scale", "scalar     x"),
               AllOf(HasSubstr("soft.cu:12:16: "), HasSubstr("\"x\"")));
   EXPECT_THAT(complaint_about("trait      masked", "trait      x"), HasSubstr("\"x\" already"));
