@@ -278,7 +278,7 @@ TEST(PlainKernelsError, Macros) {
   EXPECT_THAT(broken_row("warps = block_size / 32", "warps = block_size / rows"),
               AllOf(StartsWith("row.cu:6:37:"), HasSubstr("\"rows\"")));
   EXPECT_THAT(broken_row("warps = block_size / 32", "warps = block_size / halves"),
-              HasSubstr("\"halves\""));
+              AllOf(StartsWith("row.cu:6:37:"), HasSubstr("\"halves\"")));
   EXPECT_THAT(broken_row("warps = block_size / 32", "warps = blocksize / 32"),
               HasSubstr("\"block_size\"?"));
   for (const auto* taken : {"x", "y", "scale", "workspace", "rows", "halves", "warps"}) {

@@ -118,7 +118,7 @@ TEST(PtxFunctions, InnerLabelsHideOuterOnes) {
   EXPECT_EQ(kernel.body[1].operands[0].index, 3);
   EXPECT_EQ(kernel.body[2].operands[0].index, 3);
   EXPECT_EQ(kernel.body[4].operands[0].index, 0);
-  EXPECT_THAT(kernel_refusal("{ INNER: ret; } bra INNER;"), HasSubstr("'INNER'"));
+  EXPECT_THAT(kernel_refusal("{ INNER: ret; } bra INNER;"), HasSubstr("unknown name 'INNER'"));
 }
 
 TEST(PtxFunctions, BranchTablesNameInstructions) {

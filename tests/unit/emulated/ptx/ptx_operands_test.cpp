@@ -148,7 +148,7 @@ TEST(PtxOperands, IndirectCallsNameTheirPrototype) {
   EXPECT_EQ(read_back_one("list: .calltargets helper; call %rd1, list;"), "call %rd1, list;");
   EXPECT_THAT(kernel_refusal("list: .calltargets nobody; call %rd1, list;"),
               HasSubstr("'nobody' is not a function"));
-  EXPECT_THAT(kernel_refusal("call nobody;"), HasSubstr("'nobody'"));
+  EXPECT_THAT(kernel_refusal("call nobody;"), HasSubstr("unknown name 'nobody'"));
 }
 
 TEST(PtxOperands, FaultsNameTheirPlace) {
