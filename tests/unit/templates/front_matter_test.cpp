@@ -201,7 +201,7 @@ TEST(FrontMatterError, Keys) {
   EXPECT_THAT(broken("//@ arch       sm >= 75", "//@ arch  // any"), HasSubstr("needs a value"));
   EXPECT_THAT(broken("//@ launch     tiny\n", ""), HasSubstr("no \"//@ launch\" line"));
   EXPECT_THAT(broken("//@ template   tiny", "//@ grid 1\n//@ template tiny"),
-              AllOf(StartsWith("tiny.cu:2:5:"), HasSubstr("below a \"launch\"")));
+              AllOf(StartsWith("tiny.cu:2:5:"), HasSubstr("\"grid\"")));
   EXPECT_THAT(broken("//@   block    threads", "//@   smem 4"), HasSubstr("a second \"smem\""));
   EXPECT_THAT(broken("//@   block    threads\n", ""), HasSubstr("no \"block\" line"));
   EXPECT_THAT(broken("//@   block    threads", "//@ block 1, 2, 3, 4"), HasSubstr("at most three"));
