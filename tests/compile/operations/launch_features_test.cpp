@@ -52,7 +52,7 @@ TEST_F(LaunchFeatures, BlocksOfACooperativeLaunchMeetAtTheirGrid) {
   const Judged large = judge(kGridSum, grid_sum_kernel(cooperative, sync, "5000"), {{"n", 5000}});
   EXPECT_EQ(large.outcome, Outcome::out_of_resources);
   EXPECT_THAT(large.message,
-              AllOf(HasSubstr(": launch of "), HasSubstr("all of its 5000 blocks of 64 threads")));
+              AllOf(HasSubstr(": launch of "), HasSubstr("5000 blocks of 64 threads")));
 }
 
 TEST_F(LaunchFeatures, ConstantsOfANamespaceAreFilled) {
@@ -194,7 +194,7 @@ __global__ void shifted(float* out, const float* in, int n) {
         .complaint();
   };
   EXPECT_EQ(found("s[threadIdx.x] + ((threadIdx.x ^ 1) < n ? next : 0.0f)"), "");
-  EXPECT_THAT(found("s[threadIdx.x] + next"), HasSubstr("two runs differ"));
+  EXPECT_THAT(found("s[threadIdx.x] + next"), HasSubstr("two runs"));
 }
 
 }  // namespace

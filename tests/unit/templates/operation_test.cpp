@@ -122,10 +122,12 @@ TEST(Operation, MistakesAreShownWhereTheyAre) {
               AllOf(HasSubstr("s.cu:4:23: "), HasSubstr("1..4096")));
   EXPECT_THAT(complaint(with("3..65536", "9..3")), HasSubstr("the smaller end first"));
   EXPECT_THAT(complaint(with("3..65536", "3..many")), HasSubstr("\"many\" is not an integer"));
-  EXPECT_THAT(complaint(with("size       width", "size       height")), HasSubstr("\"height\""));
+  EXPECT_THAT(complaint(with("size       width", "size       height")),
+              AllOf(HasSubstr("s.cu:5:16: "), HasSubstr("\"height\"")));
   EXPECT_THAT(complaint(with("wraps 0 1", "wraps 0 0")), HasSubstr("0 is listed twice"));
   EXPECT_THAT(complaint(with("wraps 0 1", "wraps")), HasSubstr("the values of the trait"));
-  EXPECT_THAT(complaint(with("type       y", "type       x")), HasSubstr("\"x"));
+  EXPECT_THAT(complaint(with("type       y", "type       x")),
+              AllOf(HasSubstr("s.cu:7:16: "), HasSubstr("\"x\"")));
   EXPECT_THAT(complaint(with("y inout", "z inout")), HasSubstr("no type slot \"z\""));
   EXPECT_THAT(complaint(with("y inout", "x inout")), HasSubstr("a second operand \"x\""));
   EXPECT_THAT(complaint(with("y inout", "y both")), HasSubstr("none of in, out and inout"));

@@ -268,7 +268,7 @@ TEST(PlainKernelsError, Macros) {
   EXPECT_THAT(broken_row("tune       shift = -1* 0", "tune       shift -1* 0"),
               AllOf(StartsWith("row.cu:7:16:"), HasSubstr("\"name = 64 128* 256\"")));
   EXPECT_THAT(broken_row("tune       shift = -1* 0", "tune       shift ="),
-              AllOf(StartsWith("row.cu:7:23:"), HasSubstr("\"tune\" needs a value")));
+              AllOf(StartsWith("row.cu:7:23:"), HasSubstr("\"tune\"")));
   EXPECT_THAT(broken_row("tune       shift = -1* 0", "tune       shift = -1* x"),
               AllOf(StartsWith("row.cu:7:28:"), HasSubstr("\"x\" is not a 32-bit integer")));
   EXPECT_THAT(broken_row("//@              256", "//@              256 64"),
@@ -278,7 +278,7 @@ TEST(PlainKernelsError, Macros) {
   EXPECT_THAT(broken_row("warps = block_size / 32", "warps = block_size / rows"),
               AllOf(StartsWith("row.cu:6:37:"), HasSubstr("\"rows\"")));
   EXPECT_THAT(broken_row("warps = block_size / 32", "warps = block_size / halves"),
-              HasSubstr("\"halves\""));
+              AllOf(StartsWith("row.cu:6:37:"), HasSubstr("\"halves\"")));
   EXPECT_THAT(broken_row("warps = block_size / 32", "warps = blocksize / 32"),
               HasSubstr("\"block_size\"?"));
   for (const auto* taken : {"x", "y", "scale", "workspace", "rows", "halves", "warps"}) {

@@ -150,7 +150,7 @@ TEST_F(RendererTest, RefusesWhatIsNotValid) {
   EXPECT_THAT(
       error_text(ErrorKind::usage,
                  [&] { (void)render_tiny(config_, to_problem(Gemm::of(DType::s8, 64, 64, 64))); }),
-      HasSubstr("s8"));
+      HasSubstr("a=s8"));
 }
 
 TEST_F(RendererTest, ExportAddsInstancesAndLaunches) {

@@ -129,7 +129,7 @@ TEST(TensorMaps, LinesThatAreWrongArePointedAt) {
   EXPECT_THAT(parse_error("a: k, m"),
               HasSubstr("box of this map has 0 dimensions, but its tensor has 2"));
   EXPECT_THAT(parse_error("a: k, m; box 8, 8; swizle 128"),
-              AllOf(HasSubstr("unknown part \"swizle\""), HasSubstr("\"swizzle\"?")));
+              AllOf(HasSubstr("unknown part \"swizle\" of a map"), HasSubstr("\"swizzle\"?")));
   EXPECT_THAT(parse_error("a: k, m; box 8, 8; box 8, 8"), HasSubstr("a second \"box\""));
   EXPECT_THAT(parse_error("a: k, m, 2; box 8, 8, 1"), HasSubstr("needs \"pitch\" with 2 values"));
   EXPECT_THAT(parse_error("a: 1, 1, 1, 1, 1, 1; box 8"), HasSubstr("at most five dimensions"));

@@ -26,8 +26,10 @@ namespace kiln::tools {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::Not;
+using ::testing::StartsWith;
 
 ComparisonRow timed(const std::string& label, double time_ns) {
   ComparisonRow row;
@@ -66,10 +68,9 @@ TEST(Contest, TheRatioIsAgainstTheFastestOfThoseThatRan) {
 TEST(Contest, AnAlgorithmThatFailedIsNamedAndNotCounted) {
   const auto contest = contest_with({timed("first", 1000.0), timed("second", 1500.0),
                                      failed("third", Outcome::launch_failed, "refused")});
-  EXPECT_EQ(ratio_text(contest),
-            "0.500 +- 0.000 of cuBLASLt's speed, round by round (1.000 us, its fastest of 2); 1 of "
-            "3 algorithms failed, "
-            "first launch_failed: refused");
+  EXPECT_THAT(ratio_text(contest),
+              AllOf(StartsWith("0.500 +- 0.000 "),
+                    EndsWith("; 1 of 3 algorithms failed, first launch_failed: refused")));
   const auto json = contest_json(contest);
   EXPECT_EQ(json["baselines"][0]["outcome"], "ok");
   EXPECT_FALSE(json["baselines"][0].contains("message"));
@@ -277,9 +278,8 @@ TEST(TuneReport, SaysWhichBudgetEndedTheSearch) {
   EXPECT_THAT(report_text(report, context_on("cuda:0")),
               HasSubstr("ended     the budget is spent; the same command picks up"));
   result.ended_by_count = true;
-  EXPECT_THAT(
-      report_text(report, context_on("cuda:0")),
-      HasSubstr("ended     after 3 candidates, as --max-candidates asks; the same command"));
+  EXPECT_THAT(report_text(report, context_on("cuda:0")),
+              HasSubstr("ended     after 3 candidates, as --max-candidates asks"));
 }
 
 TEST(TuneReport, APredictedWinnerIsCalledModelledAndUsedOnTheEmulatedDevice) {

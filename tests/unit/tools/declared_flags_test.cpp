@@ -21,6 +21,7 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::ElementsAre;
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
@@ -66,8 +67,8 @@ TEST(DeclaredFlags, DtypeIsTheTypeOfAllThatMayHaveIt) {
 TEST(DeclaredFlags, ErrorsNameTheFlag) {
   const Operation& rows = declare_rows_operation();
   EXPECT_EQ(error_of_declared(rows, "--rows 7"), "--cols is missing");
-  EXPECT_EQ(error_of_declared(rows, "--rows 1001 --cols 1"),
-            "--rows: 1001 is not a whole number from 1 to 1000");
+  EXPECT_THAT(error_of_declared(rows, "--rows 1001 --cols 1"),
+              AllOf(StartsWith("--rows: 1001 "), EndsWith("1 to 1000")));
   EXPECT_EQ(error_of_declared(rows, "--rows 1 --cols 1 --x f64"), "--x f64: choose from f32, f16");
   EXPECT_THAT(error_of_declared(rows, "--rows 1 --cols 1 --x f61"), HasSubstr("f61"));
   EXPECT_EQ(error_of_declared(rows, "--rows 1 --cols 1 --offset 1x"),
@@ -146,8 +147,7 @@ TEST(DeclaredFlags, AnyTypeOfElementsAndScalarsHasThem) {
               AllOf(HasSubstr("--clip: 2 "), HasSubstr("0 to 1")));
   EXPECT_THAT(error_of_declared(typed, "--n 7 --gain 70000"),
               AllOf(HasSubstr("--gain: 70000 "), HasSubstr("-65504 to 65504")));
-  EXPECT_THAT(error_of_declared(typed, "--n 7 --gain nan"),
-              HasSubstr("--gain: nan is not finite, and a scalar has to be"));
+  EXPECT_THAT(error_of_declared(typed, "--n 7 --gain nan"), HasSubstr("--gain: nan "));
   EXPECT_EQ(error_of_declared(typed, "--n 7 --x f32"), "--x f32: choose from cf32, s16");
 }
 
@@ -167,7 +167,7 @@ TEST(DeclaredFlags, ScalarsOf64BitsAreExact) {
               AllOf(HasSubstr("--key: 18446744073709551616 "), HasSubstr("0 to 2^64 - 1")));
   EXPECT_THAT(error_of_declared(typed, "--n 7 --shift -9223372036854775809"),
               AllOf(HasSubstr("--shift: -9223372036854775809 "), HasSubstr("-2^63 to 2^63 - 1")));
-  EXPECT_EQ(error_of_declared(typed, "--n 7 --key 0xfg"), "--key: 0xfg is not a number");
+  EXPECT_THAT(error_of_declared(typed, "--n 7 --key 0xfg"), StartsWith("--key: 0xfg "));
 }
 
 TEST(DeclaredFlags, TextAndSnippetGiveScalarsOf64BitsBack) {

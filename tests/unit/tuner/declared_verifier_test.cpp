@@ -140,8 +140,7 @@ TEST_F(DeclaredVerifierTest, RacesShowAsRunsThatDiffer) {
   prepare(kScaleRows, {{"rows", 4}, {"cols", 8}});
   expect_found(
       "scale_is_unstable",
-      HasSubstr(
-          "(normal data, scale=1.125): two runs differ in 1 element, first at row 0 column 0"),
+      AllOf(HasSubstr("(normal data, scale=1.125): two runs"), HasSubstr("row 0 column 0")),
       "scale_right");
 }
 
@@ -160,9 +159,7 @@ TEST_F(DeclaredVerifierTest, WhatIsUpdatedStartsAfreshInEveryRun) {
   expect_right("add_right");
   expect_found("add_twice", HasSubstr("n=7 (integers): element"), "add_right");
   expect_found("add_overwrites", HasSubstr("n=7 (integers): element"), "add_right");
-  expect_found("add_unstable",
-               HasSubstr("n=7 (normal data, alpha=0.375): two runs differ in 1 element"),
-               "add_right");
+  expect_found("add_unstable", HasSubstr("n=7 (normal data, alpha=0.375): two runs"), "add_right");
 }
 
 TEST_F(DeclaredVerifierTest, ADistanceIsTheSameEverywhere) {

@@ -510,7 +510,7 @@ TEST_F(SessionTest, WithoutASupportingTemplateThereIsNothingToDo) {
   EXPECT_FALSE(result.best);
   EXPECT_EQ(result.session.state, "complete");
   EXPECT_EQ(result.session.space_size, 0U);
-  EXPECT_THAT(result.unsupported, Contains(HasSubstr("toy does not take a=f64")));
+  EXPECT_THAT(result.unsupported, Contains(HasSubstr("a=f64")));
   EXPECT_THAT(evaluator.setups(), IsEmpty());
 }
 

@@ -112,7 +112,7 @@ TEST_F(WorkerTest, ACrashSaysHowTheProcessEnded) {
   EXPECT_THAT(faulted.message, HasSubstr("signal 11"));
   const Evaluation exited = evaluator_.evaluate(job("exits"));
   EXPECT_EQ(exited.outcome, Outcome::crashed);
-  EXPECT_THAT(exited.message, HasSubstr("exited with code 7"));
+  EXPECT_THAT(exited.message, HasSubstr("code 7"));
   expect_good();
   EXPECT_EQ(evaluator_.restarts(), 3);
 }

@@ -130,7 +130,7 @@ TEST(DeviceProfileTest, MistakesAreNamedWithTheirPlace) {
                    "extra is not a section of a device profile");
   expect_complaint(changed("\nfp32 =", "\nfp31 ="), "[lanes_per_clock]", 1, "lanes_per_clock.fp32");
   EXPECT_THAT(error_of(h200_text().substr(0, h200_text().find("[latency_clocks]"))),
-              HasSubstr("[latency_clocks]"));
+              HasSubstr("[latency_clocks] is missing"));
   EXPECT_THAT(error_of("mma = 3\n" + changed("[mma]", "[mna]")), HasSubstr("mma"));
   // Values.
   expect_complaint(changed("clock_ghz = ", "clock_ghz = \"fast\" # "), "clock_ghz", 13,

@@ -58,8 +58,9 @@ TEST(PtxConstant, AnIntegerBeyondTheSignedOnesIsUnsigned) {
   EXPECT_TRUE(constant_of("9223372036854775808").is_unsigned);
   EXPECT_EQ(integer_of("18446744073709551615"), -1);
   EXPECT_EQ(integer_of("-9223372036854775808"), std::numeric_limits<std::int64_t>::min());
-  EXPECT_THAT(refusal_of("18446744073709551616"), HasSubstr("PTX:1:1: this integer does not fit"));
-  EXPECT_THAT(refusal_of("0x10000000000000000"), HasSubstr("does not fit into 64 bits"));
+  for (const char* number : {"18446744073709551616", "0x10000000000000000"}) {
+    EXPECT_THAT(refusal_of(number), HasSubstr("this integer does not fit into 64 bits")) << number;
+  }
 }
 
 TEST(PtxConstant, RealsAreExact) {
@@ -128,8 +129,9 @@ TEST(PtxConstant, FaultsNameTheirPlace) {
   EXPECT_THAT(refusal_of("0f3F8"), HasSubstr("a 0f number has 8 hexadecimal digits"));
   EXPECT_THAT(refusal_of("0d3F800000"), HasSubstr("a 0d number has 16"));
   EXPECT_THAT(refusal_of("0x"), HasSubstr("digits are missing"));
-  EXPECT_THAT(refusal_of("089"), HasSubstr("wrong digits follow"));
-  EXPECT_THAT(refusal_of("12ab"), HasSubstr("letters or wrong digits"));
+  for (const char* number : {"089", "12ab"}) {
+    EXPECT_THAT(refusal_of(number), HasSubstr("letters or wrong digits follow")) << number;
+  }
   for (const char* number : {"1e999", "1.2.3"}) {
     EXPECT_THAT(refusal_of(number), HasSubstr("a double cannot hold this number")) << number;
   }

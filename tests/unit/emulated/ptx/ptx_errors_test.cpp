@@ -12,7 +12,9 @@
 namespace kiln::test {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::StartsWith;
 
 std::string repeated(std::size_t times, std::string_view text) {
   std::string all;
@@ -21,7 +23,7 @@ std::string repeated(std::size_t times, std::string_view text) {
 }
 
 TEST(PtxErrors, ATextThatIsNoPtx) {
-  EXPECT_EQ(refusal(""), "PTX:1:1: expected '.version', not the end of the text");
+  EXPECT_THAT(refusal(""), AllOf(StartsWith("PTX:1:1: "), HasSubstr("'.version'")));
   EXPECT_THAT(refusal("\x7f"
                       "ELF"),
               HasSubstr("PTX:1:1: a byte 0x7f"));
