@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Kiln authors
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/choice/related_reason.hpp"
+#include "templates/space/tunable_value.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -42,7 +43,7 @@ std::string changes(const Config& there, const Config& here) {
   std::string text;
   for (const auto& [name, value] : here.values()) {
     if (there.find(name) == value) continue;
-    text += fmt::format("{}{}={}", text.empty() ? "" : " ", name, value);
+    text += fmt::format("{}{}={}", text.empty() ? "" : " ", name, value_text(value));
   }
   return text;
 }

@@ -82,7 +82,7 @@ class FrontMatterParser {
     name_host_values();
     check_keys();
     read_head();
-    for_each("tune", [this](const FrontMatterLine& line) { read_tunable(line); });
+    read_tunables();
     if (has_macros_) refuse_misspelt_tunables(result_.source_, lines_);
     read_lets();
     guide_names_ = result_.names_;
@@ -305,6 +305,20 @@ class FrontMatterParser {
                       operation_->name));
     }
     add_constant(line, *operation_, result_.source_, result_.constants_);
+  }
+
+  /// The template's own before those of headers, and what is known only at launch last. Counting a
+  /// space is fast where requirements mention neighbours, which authors arrange.
+  void read_tunables() {
+    for (const bool at_launch : {false, true}) {
+      for (const bool of_header : {false, true}) {
+        for_each("tune", [&](const FrontMatterLine& line) {
+          const bool is_of_header = line.key_place.file != result_.file_;
+          if (is_at_launch(line.declaration) != at_launch || is_of_header != of_header) return;
+          read_tunable(line);
+        });
+      }
+    }
   }
 
   void read_tunable(const FrontMatterLine& line) {

@@ -224,7 +224,7 @@ TEST(FrontMatterError, Tunables) {
   EXPECT_THAT(broken("tune 32 64* 128", "tune 32,64"), HasSubstr("\"32,64\""));
   EXPECT_THAT(broken("tune 32 64* 128", "tune 4294967296"), HasSubstr("32-bit"));
   EXPECT_THAT(broken("tune 32 64* 128", "tune tile_m = 32"),
-              StartsWith("tiny.cu:12:29: \"tile_m\""));
+              StartsWith("tiny.cu:12:29: tile_m is an int"));
   EXPECT_THAT(broken("int tile_n;", "int tile_m;"),
               AllOf(StartsWith("tiny.cu:13:7:"), HasSubstr("is already used")));
   EXPECT_THAT(broken("int tile_n;", "int trans_a;"),
@@ -346,7 +346,7 @@ TEST(FrontMatterError, Structs) {
       HasSubstr("\"tile_m\" is not in a marked struct; write \"struct Name {  //@ config\""));
   EXPECT_THAT(broken("  int tile_n; ", "  int tile_n, other; "),
               AllOf(StartsWith("tiny.cu:13:"), HasSubstr("declaration of one field: int name;")));
-  EXPECT_THAT(broken("  int tile_n; ", "  float tile_n; "), HasSubstr("declaration of one field"));
+  EXPECT_THAT(broken("  int tile_n; ", "  float tile_n; "), HasSubstr("tile_n is a float"));
   EXPECT_THAT(broken("  int smem_bytes; ", "  int more;\n  int smem_bytes; "),
               AllOf(StartsWith("tiny.cu:11:8:"),
                     HasSubstr("the field \"more\" of TinyConfig has no value; write \"int more;")));

@@ -240,7 +240,7 @@ TEST_F(RenderedRowTest, ExportNamesGeometryAndArguments) {
             HasSubstr("//     arguments workspace + 4, {rows = 7, (float) cols = 33}, "
                       "halves * 2 = 34\n"),
             HasSubstr("//     arguments x, y, rows = 7, cols = 33, scale\n"),
-            HasSubstr("// scale is 1.5 unless"), HasSubstr("// Workspace: 28 bytes"),
+            HasSubstr("// scale is 1.5 "), HasSubstr("// Workspace: 28 bytes"),
             HasSubstr("kiln_kernel_0 = &fill_sums;\n"), Not(HasSubstr("GemmArgs"))));
 }
 
@@ -261,7 +261,7 @@ TEST_F(RenderedRowTest, AnOperationThatIsDeclaredTwiceNamesBothFiles) {
   EXPECT_THAT(
       error_text(ErrorKind::template_, [&] { (void)Catalog::with_directories({folder_.path()}); }),
       AllOf(StartsWith(folder_.path() + "/row_twice.cu:1:1:"),
-            HasSubstr("declared by " + folder_.path() + "/row_scale.cu, too")));
+            HasSubstr("also declared by " + folder_.path() + "/row_scale.cu")));
 }
 
 TEST(PlainKernelsError, Macros) {
@@ -270,7 +270,7 @@ TEST(PlainKernelsError, Macros) {
   EXPECT_THAT(broken_row("tune       shift = -1* 0", "tune       shift ="),
               AllOf(StartsWith("row.cu:7:23:"), HasSubstr("\"tune\"")));
   EXPECT_THAT(broken_row("tune       shift = -1* 0", "tune       shift = -1* x"),
-              AllOf(StartsWith("row.cu:7:28:"), HasSubstr("\"x\" is not a 32-bit integer")));
+              AllOf(StartsWith("row.cu:7:28:"), HasSubstr("shift has names and numbers")));
   EXPECT_THAT(broken_row("//@              256", "//@              256 64"),
               StartsWith("row.cu:5:22:"));
   EXPECT_THAT(broken_row("let        warps = block_size / 32", "let        warps"),
@@ -287,7 +287,7 @@ TEST(PlainKernelsError, Macros) {
         << taken;
   }
   EXPECT_THAT(broken_row("shift = -1* 0", "fill_sums = 1 2\n//@ tune shift = 0"),
-              HasSubstr("\"fill_sums\" is also a macro of this template"));
+              HasSubstr("\"fill_sums\" is a macro"));
   EXPECT_THAT(broken_row("shift = -1* 0", "9shift = 1"), StartsWith("row.cu:7:16:"));
   EXPECT_THAT(broken_row("struct Sizes {\n  int rows;", "struct Sizes {\n  int rows;  //@ tune 1"),
               HasSubstr("\"rows\" is not in a marked struct"));

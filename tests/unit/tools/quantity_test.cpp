@@ -77,7 +77,7 @@ TEST(Choices, RefusesMalformedText) {
             std::string::npos);
   for (const char* choice : {"a=x", "a="}) {
     const std::string error = error_of([&] { (void)parse_choices("--set", {choice}); });
-    EXPECT_NE(error.find("no integer"), std::string::npos) << choice;
+    EXPECT_NE(error.find("neither an integer nor a name"), std::string::npos) << choice;
   }
   EXPECT_NE(error_of([] {
               (void)parse_choices("--set", {"a=1", "a=2"});

@@ -142,7 +142,7 @@ TEST_F(SessionChecks, WhatCouldNotBeLookedAtIsToldAndLookedAtNextTime) {
   hanging.hangs = [](const EvaluationJob& job) { return job.check; };
   request.budget.seconds = 0.3;
   (void)run(hanging);
-  EXPECT_THAT(observer.notes, Contains(HasSubstr("the like: the budget ended")));
+  EXPECT_THAT(observer.notes, Contains(HasSubstr(": the budget ended")));
 
   request.budget.seconds = 0.0;
   auto third = evaluator({0});

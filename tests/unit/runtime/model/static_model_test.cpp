@@ -154,7 +154,9 @@ TEST(StaticTimes, CostsAreOfTheLaunchThatIsNamedAsTheTemplate) {
   const DeviceProfile profile = built_in_profile("h200").value();
   const KernelTemplate& kernel = Catalog::builtin().at("gemm_mma");
   Config config = *kernel.space(problem, profile.limits)
-                       .narrowed({{"repack", {3}}, {"copy", {1}}, {"tile_n", {256}}})
+                       .narrowed({{"repack", {value_of_name("both").value()}},
+                                  {"copy", {value_of_name("cp_async").value()}},
+                                  {"tile_n", {256}}})
                        .default_config();
   const double repacked = *static_time_ns(kernel, config, problem, profile);
   ASSERT_EQ(kernel.geometry(config, problem, profile.limits).size(), 3U);
@@ -178,7 +180,7 @@ TEST(StaticTimes, EveryLaunchThatTakesPlaceCosts) {
     return (*static_time_ns(kernel, config, problem, profile) - work) / profile.launch_ns;
   };
   Config config = *kernel.space(problem, profile.limits)
-                       .narrowed({{"splits", {1}}, {"repack", {0}}})
+                       .narrowed({{"splits", {1}}, {"repack", {value_of_name("none").value()}}})
                        .default_config();
   EXPECT_NEAR(launches_of(config), 2.2, 1e-6);
   config.set("splits", 8);
