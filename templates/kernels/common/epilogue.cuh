@@ -203,7 +203,7 @@ KILN_DEVICE void store_element(T product, T alpha, T beta, const CIn* c, D* d,
   const T value = finished(product, alpha, beta, from_c, place);
 #else
   T value = alpha * product;
-  if (kReadsC && beta != T(0)) value += beta * to_accumulator<T>(*c);
+  if (kReadsC && beta != T(0)) value += beta * to_accumulator<T>(*c);  // mutant: add_c
 #endif
   *d = from_accumulator<D>(value);
 }

@@ -64,16 +64,17 @@ __global__ void __launch_bounds__(C.threads) gemm_naive(const kiln::GemmArgs arg
   // Unsigned, because the last block of the largest matrices reaches past 2^31.
   const unsigned row = blockIdx.x / blocks_n * C.block_y + threadIdx.y;
   const unsigned col = blockIdx.x % blocks_n * C.block_x + threadIdx.x;
+  // mutant: naive_edge
   if (row >= static_cast<unsigned>(args.m) || col >= static_cast<unsigned>(args.n)) return;
 
   const A* a = static_cast<const A*>(args.a);
   const B* b = static_cast<const B*>(args.b);
   const long long step_a = C.k_major_a ? 1 : args.lda;
-  const long long step_b = C.k_major_b ? 1 : args.ldb;
+  const long long step_b = C.k_major_b ? 1 : args.ldb;  // mutant: naive_step_b
   long long at_a = C.k_major_a ? row * args.lda : row;
   long long at_b = C.k_major_b ? col * args.ldb : col;
   Acc sum = 0;
-  for (int i = 0; i < args.k; ++i) {
+  for (int i = 0; i < args.k; ++i) {  // mutant: naive_k_loop
     sum += product_of(number_at<Acc>(a, at_a), number_at<Acc>(b, at_b), TypeTag<A>{});
     at_a += step_a;
     at_b += step_b;

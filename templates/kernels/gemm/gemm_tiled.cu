@@ -100,6 +100,7 @@ __global__ void __launch_bounds__(C.threads, C.min_blocks)
 
   constexpr TileShape kTileA{C.tile_m, C.tile_k, C.k_major_a != 0};
   constexpr TileShape kTileB{C.tile_n, C.tile_k, C.k_major_b != 0};
+  // mutant: tiled_b
   constexpr Stage<PaddedLayout, PaddedLayout> kStage{
       {{C.a_stride}, false, 0}, {{C.b_stride}, false, C.a_numbers}, C.stage_numbers};
   constexpr ThreadTileShape kShare{C.thread_m,  C.thread_n, C.tile_k, C.threads_m,

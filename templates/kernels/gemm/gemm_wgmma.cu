@@ -208,7 +208,7 @@ __global__ void __launch_bounds__(C.threads, 1)
   RingPlace place;
   if (warpgroup == C.consumers) {
     if constexpr (C.consumers > 1) setmaxnreg_dec<C.producer_regs>();
-    if (warp == 4 * C.consumers && elect_one()) {
+    if (warp == 4 * C.consumers && elect_one()) {  // mutant: producer
       const ClusterPlace<C.cluster_m, C.cluster_n> at(kBlocks == 1 ? 0 : rank);
       const OperandCopies<kRows, C.swap == 1 ? C.box_b : C.box_a, C.cluster_n, C.evicts_rows != 0>
           rows{C.swap == 1 ? map_b : map_a, at.col, at.same_row()};
@@ -219,7 +219,7 @@ __global__ void __launch_bounds__(C.threads, 1)
         fill_stages<C.stages, kStage, kUnits.step()>(ring, place, rows, cols, shared_memory, next);
         next = unit_at<kUnits>(i + at_launch.clusters, rank, args.k, at_launch);
       }
-      ring.drain(place);
+      ring.drain(place);  // mutant: drain
     }
     __syncwarp();
     wait_for_previous_launch();
@@ -232,6 +232,7 @@ __global__ void __launch_bounds__(C.threads, 1)
     constexpr SlabShape kPartSlab{C.swap == 1, C.chunk_cols, C.chunk_cols + 8};
     constexpr int kVecD = C.vec_d < C.chunk_cols ? C.vec_d : C.chunk_cols;
     const int first_row = kPingPong ? 0 : warpgroup * kTile.blocks * 64;
+    // mutant: first_rows
     const unsigned rows_at = shared_address(shared_memory) + kRows.offset(first_row, 0);
     const unsigned cols_at = shared_address(shared_memory) + kStage.rows;
     unsigned char* const slabs =
@@ -241,13 +242,13 @@ __global__ void __launch_bounds__(C.threads, 1)
         WarpgroupTile<Conditional<C.swap == 1, B, A>, Conditional<C.swap == 1, A, B>, Acc, kTile>;
     using Share = ShareOf<Tile, kShares>;  // or the same
     Tile tile;
-    int turn = -1;  // of all consumers
-    wait_for_previous_launch();
+    int turn = -1;               // of all consumers
+    wait_for_previous_launch();  // mutant: inputs_ready
     for (int i = first_unit; i < at_launch.units; i += at_launch.clusters) {
       const Unit unit = unit_at<kUnits>(i, rank, args.k, at_launch);
       if (unit.is_piece && unit.steps == 0) break;  // the share ended with a tile
       if (kPingPong && ++turn % C.consumers != warpgroup) {
-        place.template skip<C.stages>(unit.steps);
+        place.template skip<C.stages>(unit.steps);  // mutant: skip_turn
         continue;
       }
       tile.clear();  // if there is no depth; else the first products replace the sums
@@ -256,12 +257,13 @@ __global__ void __launch_bounds__(C.threads, 1)
       if (at_launch.parts == 0 && !unit.is_piece) {
         look_ahead_of_tile<kSlab, C.reads_matrix_c != 0, CIn, Tile>(args, row, col);
       }
+      // mutant: wait_for_turn
       if constexpr (kPingPong) ring.wait_for_turn(warpgroup, turn / C.consumers);
       const RingPlace last = multiply_stages<C.stages, kStage>(ring, place, tile, rows_at, cols_at,
                                                                unit.steps, thread);
       if constexpr (kPingPong) ring.pass_turn(warpgroup, thread % 32);
       if (i + at_launch.clusters >= at_launch.units) let_next_launch_begin();
-      wgmma_wait<0>();
+      wgmma_wait<0>();  // mutant: products_done
       if (unit.steps > 0) ring.release(last, thread);
       tile.finish();
       Share share;
@@ -285,7 +287,8 @@ __global__ void __launch_bounds__(C.threads, 1)
     if (C.store == Store::tma && elect_one()) tma_store_wait_read<0>();  // by the last copies
     __syncwarp();
   }
-  if constexpr (C.cluster_parts > 1) cluster_wait();  // others may still read this block's sums
+  // Others may still read this block's sums.
+  if constexpr (C.cluster_parts > 1) cluster_wait();  // mutant: parts_read
 }
 
 template <GemmWgmmaConfig C, class A, class B, class CIn, class D, class Acc>

@@ -197,7 +197,7 @@ __global__ void __launch_bounds__(C.threads, C.min_blocks)
   CopyA copy_a(a);
   CopyB copy_b(b);
   Mma mma(warp_row * C.warp_m, warp_col * C.warp_n);
-  const int tiles = ceil_div(a.depth, C.tile_k);
+  const int tiles = ceil_div(a.depth, C.tile_k);  // mutant: wmma_tiles
   if constexpr (C.copy == Copy::cp_async) {
     run_async_ring<kStage, C.stages, C.threads>(mma, copy_a, copy_b, stages, tiles);
   } else {
@@ -205,7 +205,7 @@ __global__ void __launch_bounds__(C.threads, C.min_blocks)
   }
 
   // The results take the place of the tiles, once every warp has read the last of them.
-  __syncthreads();
+  __syncthreads();  // mutant: wmma_tiles_read
   Acc* slab = reinterpret_cast<Acc*>(shared_memory) + warp_index * C.result_elements;
   store_staged<C.vec_c, C.vec_d, C.result_stride>(
       mma, Output<CIn, D, Acc, C.reads_matrix_c != 0>(args), slab, row + warp_row * C.warp_m,

@@ -114,6 +114,7 @@ struct WmmaOperand {
   static constexpr int kDepth = WmmaElement<T>::kDepth;
   static constexpr int kPacked = Packed<T>::kValues;
   static constexpr int kParts = 32 / static_cast<int>(sizeof(T)) / kDepth;
+  // mutant: wmma_layout
   template <class Element, int kPartDepth>
   using Fragment = nvcuda::wmma::fragment<Use, kShape.m, kShape.n, kPartDepth, Element,
                                           typename WmmaLayout<kIsA == kAlongDepth>::type>;
@@ -151,8 +152,8 @@ struct WmmaOperand {
 
   KILN_DEVICE void take(const Fragment<__half, 16>& halves) {
     constexpr int kAcross = kIsA ? kShape.m : kShape.n;
-    constexpr int kWords = kAcross / 4;  // that the fragment fills
-    constexpr int kTogether = kIsA == (kShape.m != 8) ? 2 : 1;
+    constexpr int kWords = kAcross / 4;                         // that the fragment fills
+    constexpr int kTogether = kIsA == (kShape.m != 8) ? 2 : 1;  // mutant: wmma_together
     unsigned from[8];
     unsigned to[kParts][kWords / kParts];
     memcpy(from, halves.x, sizeof(from));
@@ -171,7 +172,7 @@ struct WmmaOperand {
 /// sum += a b, of operands of T.
 template <class Sum, class A, class B, class T>
 KILN_DEVICE void multiply_fragments(Sum& sum, const A& a, const B& b, TypeTag<T>) {
-  nvcuda::wmma::mma_sync(sum, a, b, sum);
+  nvcuda::wmma::mma_sync(sum, a, b, sum);  // mutant: wmma
 }
 template <class Sum, class A, class B>
 KILN_DEVICE void multiply_fragments(Sum& sum, const A& a, const B& b, TypeTag<b1x8_xor>) {
@@ -203,7 +204,7 @@ struct AtomWmma {
   KILN_DEVICE static void load_b(FragmentB& b, const T* from, int stride) { b.load(from, stride); }
   KILN_DEVICE static void multiply(Accumulator& sum, const FragmentA& a, const FragmentB& b) {
 #pragma unroll
-    for (int i = 0; i < FragmentA::kParts; ++i) {
+    for (int i = 0; i < FragmentA::kParts; ++i) {  // mutant: wmma_parts
       multiply_fragments(sum, a.parts[i], b.parts[i], TypeTag<T>{});
     }
   }

@@ -41,6 +41,7 @@ struct BoxedF64 {
       return kRows.along(origin, word * 4) + (atom * 16 + half * 8) * kRows.stride;
     } else {
       // Rows that are four apart differ by four chunks, the halves by two.
+      // mutant: boxed_word
       const int turned = kRows.along(origin, atom * 16) ^ (word % 2 * 8 + half * 4);
       return turned + word * 4 * kRows.stride;
     }
@@ -69,6 +70,7 @@ KILN_DEVICE void store_sums_of_boxed(const double (&sums)[2][4], double* to, int
         row[B::across(2 * t + (turned ? 0 : 1), half)] = turned ? first : second;
       } else {
         using Pair = ElementVector<double, 2>;
+        // mutant: boxed_pair
         *reinterpret_cast<Pair*>(row + B::across(2 * t, half)) = Pair{{first, second}};
       }
     }

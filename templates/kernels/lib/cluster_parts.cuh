@@ -95,7 +95,7 @@ KILN_DEVICE void collect_share(Share& share, unsigned char* memory, int part, in
                                                               first_group + at % kGroups, thread);
 #pragma unroll
       for (int from = 0; from < kParts; ++from)
-        parts[i][from] = load_from_cluster_block(mine, from);
+        parts[i][from] = load_from_cluster_block(mine, from);  // mutant: load_part
     }
 #pragma unroll
     for (int i = 0; i < kAtOnce; ++i) {
@@ -118,13 +118,14 @@ template <ShareShape kShares, int kThreads, class Tile, class Share>
 KILN_DEVICE void sum_in_cluster(const Tile& tile, Share& share, unsigned char* memory, int rank,
                                 int& row, int& col) {
   const int thread = static_cast<int>(threadIdx.x);
-  named_barrier_sync<kThreads>();  // all have read the stages, which were there
+  // All have read the stages, which were there.
+  named_barrier_sync<kThreads>();  // mutant: stages_read
   leave_sums<kThreads>(tile, memory, thread);
-  cluster_sync();
+  cluster_sync();  // mutant: parts_left
   collect_share<kShares, kThreads, Tile>(share, memory, rank, thread);
   cluster_arrive();
   row += rank / kShares.along_cols * Share::shape().blocks * 64;
-  col += rank % kShares.along_cols * Share::shape().cols;
+  col += rank % kShares.along_cols * Share::shape().cols;  // mutant: share_col
 }
 
 /// What the other threads of the blocks do meanwhile.

@@ -54,9 +54,9 @@ KILN_DEVICE void sum_in_cluster(const Output& output, const Acc* tile, int rank,
   using Scaled = typename Output::Scaled;
   const Scaled alpha = output.alpha();
   const Scaled beta = output.beta();
-  cluster_sync();
+  cluster_sync();  // mutant: sums_left
   for (int piece = rank * kThreads + static_cast<int>(threadIdx.x); piece < kAll;
-       piece += blocks * kThreads) {
+       piece += blocks * kThreads) {  // mutant: next_sums
     const int y = piece / kPieces;
     const int x = piece % kPieces * kPiece;
     if (row + y >= output.rows() || col + x >= output.cols()) continue;
@@ -64,6 +64,7 @@ KILN_DEVICE void sum_in_cluster(const Output& output, const Acc* tile, int rank,
     uint4 parts[kMostInCluster];
 #pragma unroll
     for (int from = 0; from < kMostInCluster; ++from) {
+      // mutant: load_sums
       if (from < blocks) parts[from] = load_from_cluster_block(tile + y * kStride + x, from);
     }
     Acc sum[kPiece] = {};
@@ -85,7 +86,7 @@ KILN_DEVICE void sum_in_cluster(const Output& output, const Acc* tile, int rank,
     }
   }
   // Until the last of them is read, no block's sums may go.
-  cluster_sync();
+  cluster_sync();  // mutant: sums_read
 }
 
 }  // namespace kiln

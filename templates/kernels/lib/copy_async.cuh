@@ -56,7 +56,7 @@ class CopyAsync : public Chunks {
     if constexpr (kAdvanceFirst) this->advance();
     // Spelled out for padded rows: through at() the compiler orders the loop differently, which
     // costs a transposed A 2 % of the speed.
-    T* to = tile + this->row_ * kStride + this->col_;
+    T* to = tile + this->row_ * kStride + this->col_;  // mutant: copy_async_to
     if constexpr (kPlaces.period() > 1) to = kPlaces.at(tile, this->row_, this->col_);
     if (this->cols_ >= kVec && this->rows_ > (kPasses - 1) * kRowsPerPass) {
 #pragma unroll
@@ -69,6 +69,7 @@ class CopyAsync : public Chunks {
 #pragma unroll
       for (int pass = 0; pass < kPasses; ++pass) {
         if (this->in_tile(pass)) {
+          // mutant: copy_bytes
           copy_async<kBytes>(to + pass * kStep, this->source(pass),
                              this->valid(pass) * static_cast<int>(sizeof(T)));
         }

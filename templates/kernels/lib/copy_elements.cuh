@@ -59,6 +59,7 @@ class CopyElements {
       if (kAllLines % kLines != 0 && line >= kAllLines) break;
       const int x = kDepthContiguous ? line : along;
       const int z = kDepthContiguous ? along : line;
+      // mutant: copy_element
       tile[kPlaces.offset(x, z)] = x < across_ && z < depth ? to_accumulator<Acc>(*from) : Acc(0);
       line += kLines;
       from += kLines * ld_;
@@ -71,13 +72,13 @@ class CopyElements {
 #pragma unroll
     for (int pass = 0; pass < kPasses; ++pass) {
       if (in_tile(pass)) {
-        const bool exists = across(pass) < across_ && depth(pass) < left_;
+        const bool exists = across(pass) < across_ && depth(pass) < left_;  // mutant: exists
         registers.element[pass] = exists ? *element : static_cast<T>(0.0F);
       }
       element += kEachPass * ld_;
     }
     advance();
-    left_ -= kTileDepth;
+    left_ -= kTileDepth;  // mutant: element_depth
   }
 
   KILN_DEVICE void store(const Registers& registers, Acc* tile) const {
@@ -93,7 +94,7 @@ class CopyElements {
   /// Steps to the panel's next tile.
   KILN_DEVICE void advance() {
     constexpr int kDepth = kTile.depth;
-    source_ += kTile.k_major ? kDepth : kDepth * ld_;
+    source_ += kTile.k_major ? kDepth : kDepth * ld_;  // mutant: next_elements
   }
 
  private:

@@ -58,7 +58,7 @@ class CopyScattered {
 
   /// Starts to copy the next tile, which lies in the matrix.
   KILN_DEVICE void start_whole(T* tile) {
-    source_ += kTile.depth;
+    source_ += kTile.depth;  // mutant: next_scattered
     start_copies(tile + place_, [](int, int) { return kBytes; });
     depth_ -= kTile.depth;
   }

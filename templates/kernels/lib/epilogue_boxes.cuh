@@ -27,7 +27,7 @@ constexpr int kSlabsOfWarp = 2;
 /// Where chunk `chunk` of row `row` is in a slab whose rows are as long as the swizzle's span.
 template <int kSpan>
 KILN_DEVICE unsigned char* swizzled_chunk(unsigned char* slab, int row, int chunk) {
-  return slab + row * kSpan + (chunk ^ row * kSpan / 128 % (kSpan / 16)) * 16;
+  return slab + row * kSpan + (chunk ^ row * kSpan / 128 % (kSpan / 16)) * 16;  // mutant: chunk
 }
 
 /// What a lane has of group `group` of eight columns, finished: two neighbours in each of two rows.
@@ -59,7 +59,7 @@ KILN_DEVICE void wait_for_slab(int piece) {
     if (kOdd && piece == 0) {
       tma_store_wait_read<0>();
     } else {
-      tma_store_wait_read<1>();
+      tma_store_wait_read<1>();  // mutant: slab_free
     }
   }
   __syncwarp();
@@ -97,6 +97,7 @@ KILN_DEVICE void store_all_boxes(const Tile& tile, const Output& output, const T
         finish_group<kVecC, kInside>(tile, output, block, from / 8, row + block * 64, col + from,
                                      alpha, beta, pairs[i]);
       }
+      // mutant: wait_for_slab
       if (begin == 0 && (!kTogether || piece == 0)) wait_for_slab<kOdd || kTogether>(piece);
 #pragma unroll
       for (int at = begin; at < begin + kAtOnce && at < kCols; at += 16) {
@@ -119,12 +120,12 @@ KILN_DEVICE void store_all_boxes(const Tile& tile, const Output& output, const T
       }
     }
     if (kTogether && piece + 1 < kAll) continue;
-    fence_proxy_async();
-    __syncwarp();
+    fence_proxy_async();  // mutant: slab_fence
+    __syncwarp();         // mutant: slab_filled
     if (elect_one()) {
 #pragma unroll
       for (int i = kTogether ? 0 : piece; i <= piece; ++i) {
-        const BoxPlace place{col + i % kPieces * kCols, row + i / kPieces * 64};
+        const BoxPlace place{col + i % kPieces * kCols, row + i / kPieces * 64};  // mutant: box
         if (place.y < output.rows() && place.x < output.cols()) {
           tma_store_2d(map, place, slabs + i % kSlabsOfWarp * (kBoxRows * kSpan));
         }

@@ -23,7 +23,7 @@ KILN_DEVICE void store_direct(const Mma& mma, const Output& output, int row, int
 #pragma unroll
   for (int i = 0; i < Mma::shape().m; ++i) {
     const int to_row = row + mma.row(i);
-    if (to_row >= output.rows()) continue;
+    if (to_row >= output.rows()) continue;  // mutant: direct_edge
 #pragma unroll
     for (int j = 0; j < Mma::shape().n; ++j) {
       const int to_col = col + mma.col(j);

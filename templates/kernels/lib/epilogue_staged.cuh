@@ -72,14 +72,14 @@ KILN_DEVICE void store_aligned(const Mma& mma, const Output& output, Acc* slab, 
 #pragma unroll
   for (int i = 0; i < Mma::shape().rows; ++i) {
     mma.store_row(i, slab, kSlabStride);
-    __syncwarp();
+    __syncwarp();  // mutant: staged
 #pragma unroll 2
     for (int piece = lane; piece < Atom::rows() * kPieces; piece += 32) {
       const int y = piece / kPieces;
       const int x = piece % kPieces * kVecD;
-      const int to_row = row + i * Atom::rows() + y;
+      const int to_row = row + i * Atom::rows() + y;  // mutant: staged_row
       const int to_col = col + x;
-      if (to_row >= output.rows() || to_col >= output.cols()) continue;
+      if (to_row >= output.rows() || to_col >= output.cols()) continue;  // mutant: staged_edge
       alignas(16) Scaled product[kVecD];
       load_piece<kLoad>(slab + y * kSlabStride + x, product);
       output.template store<kPieceC>(to_row, to_col, product, alpha, beta);

@@ -23,9 +23,9 @@ KILN_DEVICE void run_unbuffered(Mma& mma, CopyA& copy_a, CopyB& copy_b, T* stage
   for (int left = depth; left > 0; left -= kDepth) {
     copy_a.copy(stage, left);
     copy_b.copy(stage + kFirstB, left);
-    __syncthreads();
+    __syncthreads();  // mutant: unbuffered_filled
     mma.multiply_stage(stage);
-    __syncthreads();
+    __syncthreads();  // mutant: unbuffered_read
     copy_a.advance();
     copy_b.advance();
   }
@@ -57,7 +57,7 @@ KILN_DEVICE void run_double_buffer(Mma& mma, CopyA& copy_a, CopyB& copy_b, T* st
   copy_b.load(b);
   copy_a.store(a, stages);
   copy_b.store(b, stages + kFirstB);
-  __syncthreads();
+  __syncthreads();  // mutant: first_filled
   for (int tile = 0; tile < tiles; ++tile) {
     const bool more = tile + 1 < tiles;
     if (more) {
@@ -66,11 +66,11 @@ KILN_DEVICE void run_double_buffer(Mma& mma, CopyA& copy_a, CopyB& copy_b, T* st
     }
     mma.multiply_stage(stages + tile % 2 * kElements);
     if (more) {
-      T* next = stages + (tile + 1) % 2 * kElements;
+      T* next = stages + (tile + 1) % 2 * kElements;  // mutant: next_stage
       copy_a.store(a, next);
-      copy_b.store(b, next + kFirstB);
+      copy_b.store(b, next + kFirstB);  // mutant: store_next_b
     }
-    __syncthreads();
+    __syncthreads();  // mutant: next_filled
   }
 }
 

@@ -37,9 +37,9 @@ class AsyncRing {
   /// Fills all stages but one, and waits for the first.
   KILN_DEVICE void fill() {
 #pragma unroll
-    for (int i = 0; i < kStages - 1; ++i) start_next<false>();
+    for (int i = 0; i < kStages - 1; ++i) start_next<false>();  // mutant: async_fill
     wait_async_groups<kStages - 2>();
-    __syncthreads();
+    __syncthreads();  // mutant: async_filled
     mma_.load_fragments(read_.stage(), 0, 0);
   }
 
@@ -54,11 +54,12 @@ class AsyncRing {
       if (kBuffers == 1) mma_.multiply(0);
       if (step == kSteps - 1) {
         read_.advance();
-        wait_async_groups<kStages - 2>();
-        __syncthreads();
+        wait_async_groups<kStages - 2>();  // mutant: async_wait
+        __syncthreads();                   // mutant: async_barrier
       }
       // After the last tile this reads a stage that holds old data, which nothing uses. A branch
       // around it would cost a tenth of the speed.
+      // mutant: async_load
       mma_.load_fragments(read_.stage(), (step + 1) % kSteps, (step + 1) % kBuffers);
       if (kBuffers == 2) mma_.multiply(step % 2);
     }
@@ -76,7 +77,7 @@ class AsyncRing {
       copy_a_.start(write_.stage());
       copy_b_.start(write_.stage() + kStage.b.first);
     }
-    commit_async_group();
+    commit_async_group();  // mutant: async_group
     --left_;
     write_.advance();
   }
@@ -101,7 +102,7 @@ KILN_DEVICE void run_async_ring(Mma& mma, CopyA& copy_a, CopyB& copy_b, T* stage
   ring.fill();
   int tile = 0;
   if constexpr (kWholeFirst) {
-    for (; tile < whole - (kStages - 1); ++tile) ring.template turn<true>();
+    for (; tile < whole - (kStages - 1); ++tile) ring.template turn<true>();  // mutant: whole_first
   }
   for (; tile < tiles; ++tile) ring.template turn<false>();
 }

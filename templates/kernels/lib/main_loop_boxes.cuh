@@ -63,8 +63,8 @@ KILN_DEVICE void run_box_ring(Mma& mma, Ring& ring, const TensorMap& map_a, cons
   const auto start_copies = [&](int tile, int stage, int parity) {
     if (warp != stage % (kThreads / 32) || tile >= tiles || !elect_one()) return;
     T* const to = stages + stage * kElements;
-    const int k = at.k + tile * kDepth;
-    ring.begin_fill({stage, parity}, kBytes);
+    const int k = at.k + tile * kDepth;        // mutant: box_k
+    ring.begin_fill({stage, parity}, kBytes);  // mutant: box_bytes
     copy_a.start(reinterpret_cast<unsigned char*>(to), at.row, k, ring.full[stage]);
     copy_b.start(reinterpret_cast<unsigned char*>(to + kFirstB), at.col, k, ring.full[stage]);
   };
@@ -84,12 +84,13 @@ KILN_DEVICE void run_box_ring(Mma& mma, Ring& ring, const TensorMap& map_a, cons
 #pragma unroll
       for (int step = 0; step < kSteps; ++step) {
         if (step == kSteps / 2) {
-          start_copies(tile + kStages - kLag, (stage + kStages - kLag) % kStages,
+          start_copies(tile + kStages - kLag, (stage + kStages - kLag) % kStages,  // mutant: refill
                        stage < kLag ? parity : parity ^ 1);
         }
         if (kBuffers == 1) mma.multiply(0);
+        // mutant: last_step
         if (step == kSteps - 1 && tile + 1 < tiles) {
-          ring.wait_until_full({next, next == 0 ? parity ^ 1 : parity});
+          ring.wait_until_full({next, next == 0 ? parity ^ 1 : parity});  // mutant: next_box
         }
         // After the last tile this reads a stage that holds old data, which nothing uses.
         mma.load_fragments(stages + (step == kSteps - 1 ? next : stage) * kElements,

@@ -58,10 +58,10 @@ KILN_DEVICE void fill_stages(Ring& ring, RingPlace& place, const Rows& rows, con
 #pragma unroll 1
   for (int step = 0; step < unit.steps; ++step) {
     ring.begin_fill(place, kBytes.all);
-    if (step == 0) wait_for_previous_launch();
+    if (step == 0) wait_for_previous_launch();  // mutant: operands_ready
     unsigned char* const stage = memory + place.stage * kBytes.all;
     const int k = unit.first_k + step * kStep;
-    cols.start(stage + kBytes.rows, unit.col, k, ring.full[place.stage]);
+    cols.start(stage + kBytes.rows, unit.col, k, ring.full[place.stage]);  // mutant: start_cols
     rows.start(stage, unit.row, k, ring.full[place.stage]);
     place.template advance<kStages>();
   }
@@ -75,12 +75,12 @@ KILN_DEVICE RingPlace multiply_stages(Ring& ring, RingPlace& place, Tile& tile, 
   RingPlace before = place;
 #pragma unroll 1
   for (int step = 0; step < steps; ++step) {
-    ring.wait_until_full(place);
+    ring.wait_until_full(place);  // mutant: ring_full
     const unsigned stage = place.stage * kBytes.all;
-    tile.multiply(rows_at + stage, cols_at + stage, step);
+    tile.multiply(rows_at + stage, cols_at + stage, step);  // mutant: ring_multiply
     // While these products run, those of the stage before are over.
     wgmma_wait<1>();
-    if (step > 0) ring.release(before, thread);
+    if (step > 0) ring.release(before, thread);  // mutant: ring_release
     before = place;
     place.template advance<kStages>();
   }

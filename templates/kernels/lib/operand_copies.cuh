@@ -68,12 +68,12 @@ struct OperandCopies {
     constexpr int kBoxBytes = kBox * kOperand.span;
 #pragma unroll
     for (int slab = 0; slab < kSlabs; ++slab) {
-      unsigned char* const to = tile + slab * kSlabBytes + index * kBoxBytes;
+      unsigned char* const to = tile + slab * kSlabBytes + index * kBoxBytes;  // mutant: copy_to
       const BoxPlace from = box_at(slab, across, k);
       if constexpr (kShare == 1) {
         tma_load_2d<kLeavesFirst>(to, map, from, full);
       } else {
-        tma_load_2d_multicast<kLeavesFirst>(blocks, to, map, from, full);
+        tma_load_2d_multicast<kLeavesFirst>(blocks, to, map, from, full);  // mutant: multicast
       }
     }
   }

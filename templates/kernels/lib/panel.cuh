@@ -41,7 +41,7 @@ struct Panel {
   KILN_DEVICE int across() const { return end - first; }
   /// Tiles, from the first on, that lie in the matrix with all of their rows and columns.
   KILN_DEVICE int whole_tiles(TileShape tile) const {
-    return across() >= tile.across ? depth / tile.depth : 0;
+    return across() >= tile.across ? depth / tile.depth : 0;  // mutant: whole_tiles
   }
 };
 

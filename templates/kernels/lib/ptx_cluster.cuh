@@ -33,7 +33,7 @@ KILN_DEVICE void arrive_at_block_or_cluster() {
 template <int kBlocks>
 KILN_DEVICE void wait_for_block_or_cluster() {
   if constexpr (kBlocks == 1) {
-    __syncthreads();
+    __syncthreads();  // mutant: wait_for_block
   } else {
     cluster_wait();
   }

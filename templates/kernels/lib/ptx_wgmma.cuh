@@ -50,9 +50,9 @@ struct SwizzledRows {
 /// start can be moved on by adding a sixteenth of the bytes.
 template <SwizzledRows kRows>
 KILN_DEVICE u64 wgmma_descriptor(unsigned address) {
-  constexpr u64 kMode = kRows.span == 128 ? 1 : kRows.span == 64 ? 2 : 3;
+  constexpr u64 kMode = kRows.span == 128 ? 1 : kRows.span == 64 ? 2 : 3;  // mutant: swizzle_mode
   constexpr u64 kLeading = kRows.leading / 16;
-  constexpr u64 kStride = 8 * kRows.span / 16;
+  constexpr u64 kStride = 8 * kRows.span / 16;  // mutant: swizzle_stride
   return (address & 0x3ffffU) >> 4 | kLeading << 16 | kStride << 32 | kMode << 62;
 }
 

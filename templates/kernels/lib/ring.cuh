@@ -36,7 +36,7 @@ class RingCursor {
   KILN_DEVICE T* stage() const { return at_; }
   KILN_DEVICE void advance() {
     at_ += kStageElements;
-    if (at_ == begin_ + kStages * kStageElements) at_ = begin_;
+    if (at_ == begin_ + kStages * kStageElements) at_ = begin_;  // mutant: ring_end
   }
 
  private:

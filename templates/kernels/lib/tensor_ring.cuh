@@ -40,7 +40,7 @@ struct RingPlace {
   KILN_DEVICE void advance() {
     if (++stage == kStages) {
       stage = 0;
-      parity ^= 1;
+      parity ^= 1;  // mutant: flip_parity
     }
   }
 };
@@ -62,17 +62,18 @@ struct RingBarriers {
   KILN_DEVICE void init() {
     for (int i = 0; i < kStages; ++i) {
       mbarrier_init(full[i], 1);
-      mbarrier_init(empty[i], kConsumers * kBlocks);
+      mbarrier_init(empty[i], kConsumers * kBlocks);  // mutant: readers
     }
     for (int i = 0; i < kTurns; ++i) mbarrier_init(turn[i], 4);
-    fence_mbarrier_init();
+    fence_mbarrier_init();  // mutant: init_fence
   }
 
   /// The producer's: until all consumers left the stage, then announces what copies will bring.
   KILN_DEVICE void begin_fill(RingPlace at, int bytes) {
-    wait_until_empty(at);
-    mbarrier_arrive_expect_tx(full[at.stage], bytes);
+    wait_until_empty(at);                              // mutant: fill_wait
+    mbarrier_arrive_expect_tx(full[at.stage], bytes);  // mutant: fill_bytes
   }
+  // mutant: wait_empty
   KILN_DEVICE void wait_until_empty(RingPlace at) { mbarrier_wait(empty[at.stage], at.parity ^ 1); }
   /// The producer's, from the place behind its last fill: until all blocks have arrived at this
   /// one's barriers for the last time, so that it may exit.
@@ -92,17 +93,18 @@ struct RingBarriers {
   /// A warp of it started its last product; `lane` of the warp.
   KILN_DEVICE void pass_turn(int taker, int lane) {
     __syncwarp();
-    if (lane == 0) mbarrier_arrive(turn[taker + 1 == kTurns ? 0 : taker + 1]);
+    if (lane == 0) mbarrier_arrive(turn[taker + 1 == kTurns ? 0 : taker + 1]);  // mutant: pass_turn
   }
 
   /// A consumer's.
+  // mutant: wait_full
   KILN_DEVICE void wait_until_full(RingPlace at) { mbarrier_wait(full[at.stage], at.parity); }
   /// Its warpgroup's last use of the stage is over; `thread` of the warpgroup.
   KILN_DEVICE void release(RingPlace at, int thread) {
     if constexpr (kBlocks == 1) {
       if (thread == 0) mbarrier_arrive(empty[at.stage]);
     } else {
-      if (thread < kBlocks) mbarrier_arrive_remote(empty[at.stage], thread);
+      if (thread < kBlocks) mbarrier_arrive_remote(empty[at.stage], thread);  // mutant: release
     }
   }
 };

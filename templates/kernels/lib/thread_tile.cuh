@@ -80,7 +80,7 @@ class ThreadTile {
  private:
   template <int kVec, int kThreads>
   KILN_DEVICE static int spread(int thread, int i) {
-    return (i / kVec * kThreads + thread) * kVec + i % kVec;
+    return (i / kVec * kThreads + thread) * kVec + i % kVec;  // mutant: spread
   }
 
   /// Reads a thread's share of one row.

@@ -55,7 +55,7 @@ struct Divisor {
 KILN_DEVICE unsigned quotient(unsigned n, Divisor divisor) {
   const unsigned estimate = __umulhi(n, 2U * static_cast<unsigned>(divisor.inverse));
   const unsigned by = static_cast<unsigned>(divisor.by);
-  return estimate + (n - estimate * by >= by ? 1 : 0);
+  return estimate + (n - estimate * by >= by ? 1 : 0);  // mutant: correct_quotient
 }
 
 /// What to divide by, and the inverses that the launch knows: of the tiles of a group, of its rows,

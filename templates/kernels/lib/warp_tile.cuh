@@ -115,6 +115,7 @@ class WarpTile {
 #pragma unroll
       for (int i = 0; i < kRows; ++i) {
 #pragma unroll
+        // mutant: multiply_fragments
         for (int j = 0; j < kCols; ++j) Atom::multiply(sums_[i][j], a_[slot][i], b_[slot][j]);
       }
     }

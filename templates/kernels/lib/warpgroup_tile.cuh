@@ -36,6 +36,7 @@ struct StageOperand {
   /// Bytes from the tile's start to what begins at row `at` (a multiple of 64), and `step` elements
   /// deeper.
   KILN_HD constexpr int offset(int at, int step) const {
+    // mutant: operand_offset
     return k_major ? at * span + step * bytes : at * bytes / span * depth * span + step * span;
   }
 };
@@ -74,7 +75,7 @@ class WarpgroupTile {
     constexpr int kSteps = kTile.depth / Types::kDepth;
     const u64 rows = wgmma_descriptor<kRows.rows()>(rows_at);
     const u64 cols = wgmma_descriptor<kCols.rows()>(cols_at);
-    wgmma_fence();
+    wgmma_fence();  // mutant: products_fence
 #pragma unroll
     for (int i = 0; i < kTile.blocks; ++i) {
 #pragma unroll
@@ -85,7 +86,7 @@ class WarpgroupTile {
             cols + kCols.offset(0, step * Types::kDepth) / 16, step > 0 ? 1 : adds);
       }
     }
-    wgmma_commit();
+    wgmma_commit();  // mutant: products_commit
   }
 
   /// After the last wait, before the sums are read.

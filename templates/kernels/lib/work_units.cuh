@@ -154,7 +154,7 @@ KILN_DEVICE Unit unit_at(unsigned unit, int rank, int k, const Launch& launch) {
   const auto [row, col] =
       tile_at<kShape>(unit - static_cast<unsigned>(part * launch.tiles), rank, launch);
   constexpr int kParts = kShape.cluster_parts;
-  const int own = rank / (kShape.cluster_m * kShape.cluster_n);
+  const int own = rank / (kShape.cluster_m * kShape.cluster_n);  // mutant: own_part
   const long long each = static_cast<long long>(launch.k_each) * kParts;
   const long long left = k - part * each;
   const long long depth = left < 0 ? 0 : left < each ? left : each;

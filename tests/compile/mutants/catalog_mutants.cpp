@@ -15,21 +15,19 @@ using CatalogMutants = NvrtcTest;
 TEST_F(CatalogMutants, Naive) {
   CatalogSpecimen specimen("gemm_naive", "block_x=16 block_y=4",
                            problem(Gemm::of(DType::f32, 18, 21, 10), Storage::n, Storage::n, 4));
-  examine(specimen,
-          {
-              reported("no_edge", "if (row >= static_cast<unsigned>(args.m) || col", "if (col",
-                       Finding::out_of_bounds, "return to_accumulator<Acc>(row[index]);"),
-              reported("edge_off_by_one", "col >= static_cast<unsigned>(args.n)) return;",
-                       "col > static_cast<unsigned>(args.n)) return;", Finding::out_of_bounds,
-                       "return to_accumulator<Acc>(row[index]);"),
-              reported("one_product_too_many", "for (int i = 0; i < args.k; ++i) {",
-                       "for (int i = 0; i <= args.k; ++i) {", Finding::out_of_bounds,
-                       "return to_accumulator<Acc>(row[index]);"),
-              reported("reads_c_without_beta", "if (kReadsC && beta != T(0)) value", "value",
-                       Finding::out_of_bounds, "value += beta * to_accumulator<T>(*c);"),
-              miscounts("wrong_step", "C.k_major_b ? 1 : args.ldb;", "C.k_major_b ? 1 : args.lda;",
-                        {0, 1}),
-          });
+  examine(
+      specimen,
+      {
+          reported("no_edge", at("naive_edge").without("row >= static_cast<unsigned>(args.m) || "),
+                   Finding::out_of_bounds, "return to_accumulator<Acc>(row[index]);"),
+          reported("edge_off_by_one", at("naive_edge").with("col >=", "col >"),
+                   Finding::out_of_bounds, "return to_accumulator<Acc>(row[index]);"),
+          reported("one_product_too_many", at("naive_k_loop").with("<", "<="),
+                   Finding::out_of_bounds, "return to_accumulator<Acc>(row[index]);"),
+          reported("reads_c_without_beta", at("add_c").without("if (kReadsC && beta != T(0)) "),
+                   Finding::out_of_bounds, "value += beta * to_accumulator<T>(*c);"),
+          miscounts("wrong_step", at("naive_step_b").with("args.ldb", "args.lda"), {0, 1}),
+      });
 }
 
 TEST_F(CatalogMutants, Tiled) {
@@ -39,42 +37,34 @@ TEST_F(CatalogMutants, Tiled) {
       problem(Gemm::of(DType::f32, 40, 50, 20), Storage::n, Storage::t, 4));
   const std::string store = "tile[kPlaces.offset(x, z)] =";
   const std::string load = "const Vector vector = *reinterpret_cast";
-  examine(
-      specimen,
-      {
-          reported("no_barrier_after_loading",
-                   "    copy_b.copy(stage + kFirstB, left);\n    __syncthreads();\n",
-                   "    copy_b.copy(stage + kFirstB, left);\n", Finding::race, load),
-          reported("no_barrier_after_computing", "    __syncthreads();\n    copy_a.advance();",
-                   "    copy_a.advance();", Finding::race, store),
-          reported("no_edge_across", "x < across_ && z < depth", "z < depth",
-                   Finding::out_of_bounds, store),
-          reported("no_edge_in_depth", "x < across_ && z < depth", "x < across_",
-                   Finding::out_of_bounds, store),
-          reported("no_zeros",
-                   "tile[kPlaces.offset(x, z)] = x < across_ && z < depth ? "
-                   "to_accumulator<Acc>(*from) : Acc(0);",
-                   "if (x < across_ && z < depth) tile[kPlaces.offset(x, z)] = "
-                   "to_accumulator<Acc>(*from);",
-                   Finding::uninitialised, load),
-          reported("tiles_overlap", "{{C.b_stride}, false, C.a_numbers}",
-                   "{{C.b_stride}, false, C.a_numbers - 32}", Finding::race, store),
-          reported("tiles_too_far", "{{C.b_stride}, false, C.a_numbers}",
-                   "{{C.b_stride}, false, C.a_numbers + 32}", Finding::out_of_bounds, store),
-          reported("misaligned_vectors", "{{C.b_stride}, false, C.a_numbers}",
-                   "{{C.b_stride}, false, C.a_numbers - 1}", Finding::misaligned, load),
-          reported("one_row_too_many",
-                   "if (to_row >= output.rows()) continue;\n#pragma unroll\n    for (int j = 0; j "
-                   "< Mma::shape().n; ++j)",
-                   "if (to_row > output.rows()) continue;\n#pragma unroll\n    for (int j = 0; j "
-                   "< Mma::shape().n; ++j)",
-                   Finding::out_of_bounds, "*d = from_accumulator<D>(value);"),
-          reported("wrong_share", "(i / kVec * kThreads + thread) * kVec + i % kVec",
-                   "(i / kVec * kThreads + thread) * kVec + i % kVec + kVec * kThreads",
-                   Finding::uninitialised, load),
-          miscounts("half_of_a_tile_twice", "source_ += kTile.k_major ? kDepth : kDepth * ld_;",
-                    "source_ += kTile.k_major ? kDepth / 2 : kDepth * ld_;", {0, 1}),
-      });
+  examine(specimen,
+          {
+              reported("no_barrier_after_loading", at("unbuffered_filled").removed(), Finding::race,
+                       load),
+              reported("no_barrier_after_computing", at("unbuffered_read").removed(), Finding::race,
+                       store),
+              reported("no_edge_across", at("copy_element").without("x < across_ && "),
+                       Finding::out_of_bounds, store),
+              reported("no_edge_in_depth", at("copy_element").without(" && z < depth"),
+                       Finding::out_of_bounds, store),
+              reported("no_zeros",
+                       at("copy_element")
+                           .replaced_by("if (x < across_ && z < depth) tile[kPlaces.offset(x, z)] "
+                                        "= to_accumulator<Acc>(*from);"),
+                       Finding::uninitialised, load),
+              reported("tiles_overlap", at("tiled_b").with("C.a_numbers", "C.a_numbers - 32"),
+                       Finding::race, store),
+              reported("tiles_too_far", at("tiled_b").with("C.a_numbers", "C.a_numbers + 32"),
+                       Finding::out_of_bounds, store),
+              reported("misaligned_vectors", at("tiled_b").with("C.a_numbers", "C.a_numbers - 1"),
+                       Finding::misaligned, load),
+              reported("one_row_too_many", at("direct_edge").with(">=", ">"),
+                       Finding::out_of_bounds, "*d = from_accumulator<D>(value);"),
+              reported("wrong_share", at("spread").with("i % kVec", "i % kVec + kVec * kThreads"),
+                       Finding::uninitialised, load),
+              miscounts("half_of_a_tile_twice",
+                        at("next_elements").with("? kDepth", "? kDepth / 2"), {0, 1}),
+          });
 }
 
 TEST_F(CatalogMutants, TiledTwoStages) {
@@ -85,24 +75,19 @@ TEST_F(CatalogMutants, TiledTwoStages) {
   const std::string store = "tile[kPlaces.offset(across(pass), depth(pass))] =";
   const std::string load = "const Vector vector = *reinterpret_cast";
   const std::string read = "registers.element[pass] = exists ? *element";
-  const std::string exists = "across(pass) < across_ && depth(pass) < left_";
-  examine(
-      specimen,
-      {
-          reported("no_barrier",
-                   "      copy_b.store(b, next + kFirstB);\n    }\n    "
-                   "__syncthreads();\n",
-                   "      copy_b.store(b, next + kFirstB);\n    }\n", Finding::race, load),
-          reported("no_first_barrier", "  copy_b.store(b, stages + kFirstB);\n  __syncthreads();\n",
-                   "  copy_b.store(b, stages + kFirstB);\n", Finding::race, load),
-          reported("one_stage_for_two", "T* next = stages + (tile + 1) % 2 * kElements;",
-                   "T* next = stages + tile % 2 * kElements;", Finding::race, store),
-          reported("no_edge_across", exists, "depth(pass) < left_", Finding::out_of_bounds, read),
-          reported("no_edge_in_depth", exists, "across(pass) < across_", Finding::out_of_bounds,
-                   read),
-          reported("never_less_left", "    left_ -= kTileDepth;\n", "    left_ -= 1;\n",
-                   Finding::out_of_bounds, read),
-      });
+  examine(specimen,
+          {
+              reported("no_barrier", at("next_filled").removed(), Finding::race, load),
+              reported("no_first_barrier", at("first_filled").removed(), Finding::race, load),
+              reported("one_stage_for_two", at("next_stage").with("(tile + 1)", "tile"),
+                       Finding::race, store),
+              reported("no_edge_across", at("exists").without("across(pass) < across_ && "),
+                       Finding::out_of_bounds, read),
+              reported("no_edge_in_depth", at("exists").without(" && depth(pass) < left_"),
+                       Finding::out_of_bounds, read),
+              reported("never_less_left", at("element_depth").with("kTileDepth", "1"),
+                       Finding::out_of_bounds, read),
+          });
 }
 
 constexpr const char* kRing =
@@ -114,63 +99,38 @@ TEST_F(CatalogMutants, WmmaRing) {
                            problem(Gemm::of(DType::f16, 40, 72, 184), Storage::n, Storage::n, 16));
   const std::string load_a = "nvcuda::wmma::load_matrix_sync(parts[i], ";
   const std::string copy = "asm volatile(\"cp.async.cg.shared.global.L2::128B [%0], [%1], 16;\"";
-  const std::string wait_in_loop =
-      "        wait_async_groups<kStages - 2>();\n        __syncthreads();\n      }\n";
-  // The shifted epilogue has a loop like it.
-  const std::string loop_of_pieces =
-      "#pragma unroll 2\n    for (int piece = lane; piece < Atom::rows() * kPieces; piece += 32) "
-      "{\n"
-      "      const int y = piece / kPieces;\n      const int x";
   examine(
       specimen,
       {
-          reported("no_wait", wait_in_loop, "        __syncthreads();\n      }\n",
+          reported("no_wait", at("async_wait").removed(), Finding::missing_wait, load_a),
+          reported("waits_for_one_less", at("async_wait").with("kStages - 2", "kStages - 1"),
                    Finding::missing_wait, load_a),
-          reported("waits_for_one_less", wait_in_loop,
-                   "        wait_async_groups<kStages - 1>();\n        __syncthreads();\n      }\n",
+          reported("no_barrier", at("async_barrier").removed(), Finding::race, load_a),
+          reported("no_first_barrier", at("async_filled").removed(), Finding::race, load_a),
+          reported("ring_one_stage_shorter", at("ring_end").with("kStages *", "(kStages - 1) *"),
                    Finding::missing_wait, load_a),
-          reported("no_barrier", wait_in_loop,
-                   "        wait_async_groups<kStages - 2>();\n      }\n", Finding::race, load_a),
-          reported("no_first_barrier",
-                   "    __syncthreads();\n    mma_.load_fragments(read_.stage(), 0, 0);",
-                   "    mma_.load_fragments(read_.stage(), 0, 0);", Finding::race, load_a),
-          reported("ring_one_stage_shorter",
-                   "if (at_ == begin_ + kStages * kStageElements) at_ = begin_;",
-                   "if (at_ == begin_ + (kStages - 1) * kStageElements) at_ = begin_;",
+          reported("no_wrap", at("ring_end").removed(), Finding::out_of_bounds, copy),
+          reported("copy_too_early", at("async_fill").with("kStages - 1", "kStages"),
                    Finding::missing_wait, load_a),
-          reported("no_wrap", "    if (at_ == begin_ + kStages * kStageElements) at_ = begin_;\n",
-                   "", Finding::out_of_bounds, copy),
-          reported("copy_too_early", "for (int i = 0; i < kStages - 1; ++i) start_next<false>();",
-                   "for (int i = 0; i < kStages; ++i) start_next<false>();", Finding::missing_wait,
-                   load_a),
-          reported("no_group", "    commit_async_group();\n    --left_;", "    --left_;",
-                   Finding::missing_wait, load_a),
-          reported("results_in_place_too_early",
-                   "  __syncthreads();\n  Acc* slab = reinterpret_cast<Acc*>(shared_memory)",
-                   "  Acc* slab = reinterpret_cast<Acc*>(shared_memory)", Finding::race,
+          reported("no_group", at("async_group").removed(), Finding::missing_wait, load_a),
+          reported("results_in_place_too_early", at("wmma_tiles_read").removed(), Finding::race,
                    "nvcuda::wmma::store_matrix_sync(to, sum, stride"),
-          reported("no_warp_barrier",
-                   "    mma.store_row(i, slab, kSlabStride);\n    __syncwarp();\n" + loop_of_pieces,
-                   "    mma.store_row(i, slab, kSlabStride);\n" + loop_of_pieces, Finding::race,
+          reported("no_warp_barrier", at("staged").removed(), Finding::race,
                    "*reinterpret_cast<Sums*>(to) = *reinterpret_cast<const Sums*>(from);"),
-          reported("divergent_wmma", "  nvcuda::wmma::mma_sync(sum",
-                   "  if (threadIdx.x % 32 < 31) nvcuda::wmma::mma_sync(sum", Finding::divergent,
-                   "nvcuda::wmma::mma_sync(sum"),
-          reported("partial_rows_read_whole", "this->valid(pass) * static_cast<int>(sizeof(T)));",
-                   "kBytes);", Finding::out_of_bounds, "     \"r\"(source_bytes)"),
-          reported("misaligned_copy", "T* to = tile + this->row_ * kStride + this->col_;",
-                   "T* to = tile + this->row_ * kStride + this->col_ + 1;", Finding::misaligned,
-                   copy),
-          reported("row_too_far",
-                   "if (to_row >= output.rows() || to_col >= output.cols()) continue;",
-                   "if (to_row > output.rows() || to_col >= output.cols()) continue;",
+          reported("divergent_wmma",
+                   at("wmma").with("nvcuda::", "if (threadIdx.x % 32 < 31) nvcuda::"),
+                   Finding::divergent, "nvcuda::wmma::mma_sync(sum"),
+          reported(
+              "partial_rows_read_whole",
+              at("copy_bytes").with("this->valid(pass) * static_cast<int>(sizeof(T))", "kBytes"),
+              Finding::out_of_bounds, "     \"r\"(source_bytes)"),
+          reported("misaligned_copy", at("copy_async_to").with("this->col_", "this->col_ + 1"),
+                   Finding::misaligned, copy),
+          reported("row_too_far", at("staged_edge").with("to_row >=", "to_row >"),
                    Finding::out_of_bounds, "*reinterpret_cast<ElementVector<D, kCount>*>(d) = to;"),
-          miscounts("fragment_twice", "sums_[i][j], a_[slot][i], b_[slot][j]);",
-                    "sums_[i][j], a_[slot][0], b_[slot][j]);", {16, 17}),
-          miscounts("rows_off_by_one",
-                    "const int to_row = row + i * Atom::rows() + y;\n      const int to_col",
-                    "const int to_row = row + i * Atom::rows() + (y ^ 1);\n      const int to_col",
-                    {0, 1}),
+          miscounts("fragment_twice", at("multiply_fragments").with("a_[slot][i]", "a_[slot][0]"),
+                    {16, 17}),
+          miscounts("rows_off_by_one", at("staged_row").with("+ y", "+ (y ^ 1)"), {0, 1}),
       });
 }
 
@@ -183,27 +143,20 @@ TEST_F(CatalogMutants, SimtRing) {
       "slices=1 splits=1 stages=3 thread_m=4 thread_n=8 tile_m=32 tile_n=64 turned=0",
       problem(Gemm::of(DType::f32, 40, 72, 83), Storage::n, Storage::n, 16));
   const std::string load = "const Vector vector = *reinterpret_cast<const Vector*>(from + i /";
-  const std::string wait_in_loop =
-      "        wait_async_groups<kStages - 2>();\n        __syncthreads();\n      }\n";
-  examine(
-      specimen,
-      {
-          reported("no_barrier", wait_in_loop,
-                   "        wait_async_groups<kStages - 2>();\n      }\n", Finding::race, load),
-          reported("no_wait", wait_in_loop, "        __syncthreads();\n      }\n",
-                   Finding::missing_wait, load),
-          reported("one_whole_tile_too_many", "tile < whole - (kStages - 1)",
-                   "tile < whole - (kStages - 2)", Finding::out_of_bounds,
-                   "asm volatile(\"cp.async.cg.shared.global.L2::128B [%0], [%1], 16;\""),
-          reported("edge_taken_for_whole", "across() >= tile.across ? depth / tile.depth : 0",
-                   "depth / tile.depth", Finding::out_of_bounds,
-                   "\"n\"(kBytes), \"r\"(source_bytes)"),
-          miscounts("whole_tiles_do_not_move_on",
-                    "    source_ += kTile.depth;\n    start_copies(tile + place_",
-                    "    start_copies(tile + place_", {0, 1}),
-          miscounts("fragments_of_this_step", "mma_.load_fragments(read_.stage(), (step + 1) % ",
-                    "mma_.load_fragments(read_.stage(), step % ", {0, 1}),
-      });
+  examine(specimen,
+          {
+              reported("no_barrier", at("async_barrier").removed(), Finding::race, load),
+              reported("no_wait", at("async_wait").removed(), Finding::missing_wait, load),
+              reported("one_whole_tile_too_many",
+                       at("whole_first").with("kStages - 1", "kStages - 2"), Finding::out_of_bounds,
+                       "asm volatile(\"cp.async.cg.shared.global.L2::128B [%0], [%1], 16;\""),
+              reported("edge_taken_for_whole",
+                       at("whole_tiles").replaced_by("return depth / tile.depth;"),
+                       Finding::out_of_bounds, "\"n\"(kBytes), \"r\"(source_bytes)"),
+              miscounts("whole_tiles_do_not_move_on", at("next_scattered").removed(), {0, 1}),
+              miscounts("fragments_of_this_step",
+                        at("async_load").with("(step + 1) % kSteps", "step % kSteps"), {0, 1}),
+          });
 }
 
 TEST_F(CatalogMutants, WmmaThroughRegisters) {
@@ -213,23 +166,20 @@ TEST_F(CatalogMutants, WmmaThroughRegisters) {
                            "warp_m=32 warp_n=32",
                            problem(Gemm::of(DType::bf16, 40, 72, 88), Storage::n, Storage::t, 16));
   const std::string load = "nvcuda::wmma::load_matrix_sync(halves, ";
-  examine(
-      specimen,
-      {
-          reported("no_barrier_in_the_loop",
-                   "      copy_b.store(b, next + kFirstB);\n    }\n    __syncthreads();\n",
-                   "      copy_b.store(b, next + kFirstB);\n    }\n", Finding::race, load),
-          reported("no_first_barrier", "  copy_b.store(b, stages + kFirstB);\n  __syncthreads();\n",
-                   "  copy_b.store(b, stages + kFirstB);\n", Finding::race, load),
-          reported("buffers_not_swapped", "T* next = stages + (tile + 1) % 2 * kElements;",
-                   "T* next = stages + tile % 2 * kElements;", Finding::race, load),
-          reported("b_in_the_place_of_a", "copy_b.store(b, next + kFirstB);",
-                   "copy_b.store(b, next);", Finding::uninitialised, load),
-          miscounts("layout_of_b", "typename WmmaLayout<kIsA == kAlongDepth>::type>;",
-                    "typename WmmaLayout<kAlongDepth>::type>;", {0, 1}),
-          miscounts("tail_dropped", "const int tiles = ceil_div(a.depth, C.tile_k);",
-                    "const int tiles = a.depth / C.tile_k;", {0, 1}),
-      });
+  examine(specimen,
+          {
+              reported("no_barrier_in_the_loop", at("next_filled").removed(), Finding::race, load),
+              reported("no_first_barrier", at("first_filled").removed(), Finding::race, load),
+              reported("buffers_not_swapped", at("next_stage").with("(tile + 1)", "tile"),
+                       Finding::race, load),
+              reported("b_in_the_place_of_a", at("store_next_b").without(" + kFirstB"),
+                       Finding::uninitialised, load),
+              miscounts("layout_of_b", at("wmma_layout").with("kIsA == kAlongDepth", "kAlongDepth"),
+                        {0, 1}),
+              miscounts("tail_dropped",
+                        at("wmma_tiles").with("ceil_div(a.depth, C.tile_k)", "a.depth / C.tile_k"),
+                        {0, 1}),
+          });
 }
 
 TEST_F(CatalogMutants, WmmaOfBytes) {
@@ -240,10 +190,8 @@ TEST_F(CatalogMutants, WmmaOfBytes) {
                            problem(Gemm::of(DType::s8, 40, 40, 72), Storage::n, Storage::t, 8));
   examine(specimen,
           {
-              miscounts("registers_of_b", "constexpr int kTogether = kIsA == (kShape.m != 8)",
-                        "constexpr int kTogether = kIsA != (kShape.m != 8)", {0, 1}),
-              miscounts("one_part_of_two", "for (int i = 0; i < FragmentA::kParts; ++i) {",
-                        "for (int i = 0; i < 1; ++i) {", {0, 1}),
+              miscounts("registers_of_b", at("wmma_together").with("==", "!="), {0, 1}),
+              miscounts("one_part_of_two", at("wmma_parts").with("FragmentA::kParts", "1"), {0, 1}),
           });
 }
 
@@ -255,22 +203,17 @@ TEST_F(CatalogMutants, ClusterSum) {
       "repack=none slices=1 splits=4 stages=3 tile_m=32 tile_n=64 warp_m=32 warp_n=32",
       problem(Gemm::of(DType::f16, 40, 72, 184), Storage::n, Storage::t, 16));
   const std::string load = ": \"r\"(theirs)";
-  examine(specimen,
-          {
-              reported("reads_too_early", "  cluster_sync();\n  for (int piece", "  for (int piece",
-                       Finding::race, load),
-              reported("ends_too_early",
-                       "  // Until the last of them is read, no block's sums may go.\n  "
-                       "cluster_sync();\n",
-                       "", Finding::missing_wait, load),
-              reported("beyond_the_cluster", "if (from < blocks) parts[from]",
-                       "if (from <= blocks) parts[from]", Finding::invalid_operand,
-                       "__cvta_generic_to_shared(mine))), \"r\"(rank)"),
-              miscounts("own_part_only", "load_from_cluster_block(tile + y * kStride + x, from)",
-                        "load_from_cluster_block(tile + y * kStride + x, rank)", {0, 1}),
-              miscounts("last_share_dropped", "piece += blocks * kThreads)", "piece += kAll)",
-                        {16, 17}),
-          });
+  examine(
+      specimen,
+      {
+          reported("reads_too_early", at("sums_left").removed(), Finding::race, load),
+          reported("ends_too_early", at("sums_read").removed(), Finding::missing_wait, load),
+          reported("beyond_the_cluster", at("load_sums").with("from < blocks", "from <= blocks"),
+                   Finding::invalid_operand, "__cvta_generic_to_shared(mine))), \"r\"(rank)"),
+          miscounts("own_part_only", at("load_sums").with("x, from", "x, rank"), {0, 1}),
+          miscounts("last_share_dropped", at("next_sums").with("blocks * kThreads", "kAll"),
+                    {16, 17}),
+      });
 }
 
 TEST_F(CatalogMutants, RingOfBoxes) {
@@ -287,29 +230,26 @@ TEST_F(CatalogMutants, RingOfBoxes) {
   examine(
       specimen,
       {
-          reported("no_wait_for_copies", "mbarrier_wait(full[at.stage], at.parity);", "",
+          reported("no_wait_for_copies",
+                   at("wait_full").without("mbarrier_wait(full[at.stage], at.parity);"),
                    Finding::missing_wait, load),
-          reported("no_wait_for_readers",
-                   "    wait_until_empty(at);\n    mbarrier_arrive_expect_tx",
-                   "    mbarrier_arrive_expect_tx", Finding::race, copy),
-          reported("too_few_bytes", "ring.begin_fill({stage, parity}, kBytes);",
-                   "ring.begin_fill({stage, parity}, kBytes - 128);", Finding::deadlock, wait),
+          reported("no_wait_for_readers", at("fill_wait").removed(), Finding::race, copy),
+          reported("too_few_bytes", at("box_bytes").with("kBytes", "kBytes - 128"),
+                   Finding::deadlock, wait),
           reported("released_before_it_is_read",
-                   "        // After the last tile this reads a stage that",
-                   "        if (step == 0) ring.release({stage, parity}, lane);\n//", Finding::race,
-                   copy),
-          reported("refilled_too_early", "start_copies(tile + kStages - kLag, (stage",
-                   "start_copies(tile + kStages - kLag, (kLag + stage", Finding::deadlock, wait),
-          reported("wrong_parity_of_the_next", "next == 0 ? parity ^ 1 : parity",
-                   "next == 0 ? parity : parity", Finding::missing_wait, load),
-          reported("beyond_the_last_tile", "if (step == kSteps - 1 && tile + 1 < tiles) {",
-                   "if (step == kSteps - 1) {", Finding::deadlock, wait),
-          miscounts("one_depth_too_far", "const int k = at.k + tile * kDepth;",
-                    "const int k = at.k + (tile + 1) * kDepth;", {0, 1}),
-          miscounts("columns_next_to_each_other", "^ (word % 2 * 8 + half * 4);",
-                    "^ (word % 2 * 8 + half * 2);", {0, 1}),
-          miscounts("sums_in_the_other_half", "B::across(2 * t, half)",
-                    "B::across(2 * t, 1 - half)", {0, 1}),
+                   at("last_step")
+                       .with("if (", "if (step == 0) ring.release({stage, parity}, lane);\nif ("),
+                   Finding::race, copy),
+          reported("refilled_too_early", at("refill").with("(stage", "(kLag + stage"),
+                   Finding::deadlock, wait),
+          reported("wrong_parity_of_the_next", at("next_box").without(" ^ 1"),
+                   Finding::missing_wait, load),
+          reported("beyond_the_last_tile", at("last_step").without(" && tile + 1 < tiles"),
+                   Finding::deadlock, wait),
+          miscounts("one_depth_too_far", at("box_k").with("tile *", "(tile + 1) *"), {0, 1}),
+          miscounts("columns_next_to_each_other", at("boxed_word").with("half * 4", "half * 2"),
+                    {0, 1}),
+          miscounts("sums_in_the_other_half", at("boxed_pair").with("half", "1 - half"), {0, 1}),
       });
 }
 

@@ -7,17 +7,11 @@
 
 #include <algorithm>
 #include <sstream>
+#include <stdexcept>
 #include <string_view>
 
 namespace kiln::testing {
 namespace {
-
-/// `text` with its only occurrence of `from` replaced; "" when it has none or several.
-std::string replaced_once(const std::string& text, const std::string& from, const std::string& to) {
-  const auto at = text.find(from);
-  if (at == std::string::npos || text.find(from, at + 1) != std::string::npos) return {};
-  return text.substr(0, at) + to + text.substr(at + from.size());
-}
 
 /// "kernel.cu:37" of the one line that contains `marker`; #line directives are followed, and
 /// without folders. "" when there is no such line, or more than one.
@@ -55,8 +49,12 @@ bool lies_in(const Observed& observed, const Region& region) {
 }
 
 void examine_mutant(Specimen& specimen, const Mutant& mutant) {
-  const std::string text = replaced_once(specimen.source(), mutant.from, mutant.to);
-  ASSERT_FALSE(text.empty()) << "'" << mutant.from << "' is not there just once";
+  std::string text;
+  try {
+    text = changed(specimen.source(), mutant.change);
+  } catch (const std::invalid_argument& error) {
+    FAIL() << error.what();
+  }
   const Observed observed = specimen.run(text);
   if (!mutant.kind) {
     ASSERT_FALSE(observed.wrong.empty()) << "found: " << describe(observed);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "runtime/emulated/decode/report.hpp"
+#include "tests/compile/mutants/change.hpp"
 
 /// \file
 /// Kernels with one mistake each, made by changing a piece of a right kernel's text, which the
@@ -45,8 +46,7 @@ class Specimen {
 
 struct Mutant {
   std::string name;
-  std::string from;  ///< occurs once in the specimen's source
-  std::string to;    ///< and is replaced by this
+  Change change;  ///< to the specimen's source
   /// A report of this kind must come; none: no report is asked for, but a wrong result.
   std::optional<Finding> kind;
   /// The report's line in the mutated source contains this, and no other line does.
@@ -55,13 +55,22 @@ struct Mutant {
   Region region;
 };
 
+[[nodiscard]] inline Mutant reported(std::string name, Change change, Finding kind,
+                                     std::string line) {
+  return {std::move(name), std::move(change), kind, std::move(line), {}};
+}
+[[nodiscard]] inline Mutant miscounts(std::string name, Change change, Region region) {
+  return {std::move(name), std::move(change), {}, {}, region};
+}
+/// The same for kernels without anchors: `from` occurs once in the source.
 [[nodiscard]] inline Mutant reported(std::string name, std::string from, std::string to,
                                      Finding kind, std::string line) {
-  return {std::move(name), std::move(from), std::move(to), kind, std::move(line), {}};
+  return reported(std::move(name), Change{"", std::move(from), std::move(to)}, kind,
+                  std::move(line));
 }
 [[nodiscard]] inline Mutant miscounts(std::string name, std::string from, std::string to,
                                       Region region) {
-  return {std::move(name), std::move(from), std::move(to), {}, {}, region};
+  return miscounts(std::move(name), Change{"", std::move(from), std::move(to)}, region);
 }
 
 /// Expects a right result and no report from the specimen, and from each mutant what it states.

@@ -38,59 +38,49 @@ TEST_F(WgmmaMutants, Ring) {
   CatalogSpecimen specimen("gemm_wgmma",
                            config("cluster_parts=1 cluster_m=1", "schedule=cooperative"),
                            problem(Gemm::of(DType::f16, 136, 40, 328), Storage::n, Storage::t, 16));
-  const std::string expect = "mbarrier_arrive_expect_tx(full[at.stage], bytes);";
   examine(
       specimen,
       {
-          reported("no_wait_for_copies", "    ring.wait_until_full(place);\n", "",
-                   Finding::missing_wait, kProduct),
-          reported("wrong_parity", "mbarrier_wait(full[at.stage], at.parity);",
-                   "mbarrier_wait(full[at.stage], at.parity ^ 1);", Finding::missing_wait,
+          reported("no_wait_for_copies", at("ring_full").removed(), Finding::missing_wait,
                    kProduct),
-          reported("parity_never_flips", "      parity ^= 1;\n", "", Finding::invalid_operand,
+          reported("wrong_parity", at("wait_full").with("at.parity", "at.parity ^ 1"),
+                   Finding::missing_wait, kProduct),
+          reported("parity_never_flips", at("flip_parity").removed(), Finding::invalid_operand,
                    kExpect),
-          reported("no_wait_for_readers",
-                   "    wait_until_empty(at);\n    mbarrier_arrive_expect_tx",
-                   "    mbarrier_arrive_expect_tx", Finding::invalid_operand, kExpect),
-          reported("waits_for_ever", "mbarrier_wait(empty[at.stage], at.parity ^ 1);",
-                   "mbarrier_wait(empty[at.stage], at.parity);", Finding::deadlock, kWait),
-          reported("too_few_bytes", expect,
-                   "mbarrier_arrive_expect_tx(full[at.stage], bytes - 128);", Finding::deadlock,
-                   kWait),
-          reported("too_many_bytes", expect,
-                   "mbarrier_arrive_expect_tx(full[at.stage], bytes + 128);", Finding::deadlock,
-                   kWait),
-          reported("too_few_arrivals", "kConsumers * kBlocks);", "kConsumers * kBlocks + 1);",
+          reported("no_wait_for_readers", at("fill_wait").removed(), Finding::invalid_operand,
+                   kExpect),
+          reported("waits_for_ever", at("wait_empty").without(" ^ 1"), Finding::deadlock, kWait),
+          reported("too_few_bytes", at("fill_bytes").with("bytes", "bytes - 128"),
                    Finding::deadlock, kWait),
-          reported("every_lane_copies",
-                   "if (warp == 4 * C.consumers && elect_one()) {\n      const ClusterPlace",
-                   "if (warp == 4 * C.consumers) {\n      const ClusterPlace",
+          reported("too_many_bytes", at("fill_bytes").with("bytes", "bytes + 128"),
+                   Finding::deadlock, kWait),
+          reported("too_few_arrivals", at("readers").with("kBlocks", "kBlocks + 1"),
+                   Finding::deadlock, kWait),
+          reported("every_lane_copies", at("producer").without(" && elect_one()"),
                    Finding::invalid_operand, kExpect),
-          reported("early_release", "if (step > 0) ring.release(before, thread);",
-                   "ring.release(place, thread);", Finding::missing_wait, kLoad),
-          reported("no_wgmma_wait", "      wgmma_wait<0>();\n", "", Finding::missing_wait, kScaled),
-          reported("no_wgmma_fence", "    wgmma_fence();\n", "", Finding::missing_fence, kProduct),
-          reported("no_commit", "    wgmma_commit();\n", "", Finding::missing_wait, kLoad),
-          reported("no_wait_for_the_launch_before",
-                   "    if (step == 0) wait_for_previous_launch();\n", "", Finding::missing_wait,
+          reported("early_release", at("ring_release").replaced_by("ring.release(place, thread);"),
+                   Finding::missing_wait, kLoad),
+          reported("no_wgmma_wait", at("products_done").removed(), Finding::missing_wait, kScaled),
+          reported("no_wgmma_fence", at("products_fence").removed(), Finding::missing_fence,
+                   kProduct),
+          reported("no_commit", at("products_commit").removed(), Finding::missing_wait, kLoad),
+          reported("no_wait_for_the_launch_before", at("operands_ready").removed(),
+                   Finding::missing_wait, kLoad),
+          reported("stores_without_that_wait", at("inputs_ready").removed(), Finding::missing_wait,
+                   kStore),
+          reported("no_fence_of_barriers", at("init_fence").removed(), Finding::missing_fence,
                    kLoad),
-          reported("stores_without_that_wait", "    wait_for_previous_launch();\n    for (int i",
-                   "    for (int i", Finding::missing_wait, kStore),
-          reported("no_fence_of_barriers", "    fence_mbarrier_init();\n", "",
-                   Finding::missing_fence, kLoad),
-          reported("no_barrier_after_initialisation",
-                   "  if constexpr (kBlocks == 1) {\n    __syncthreads();\n  } else {",
-                   "  if constexpr (kBlocks == 1) {\n  } else {", Finding::race, kWait),
-          reported("columns_in_the_place_of_rows", "cols.start(stage + kBytes.rows,",
-                   "cols.start(stage,", Finding::uninitialised, kProduct),
-          reported("wrong_step", "k_major ? at * span + step * bytes :",
-                   "k_major ? at * span + step * bytes * 16 :", Finding::uninitialised, kProduct),
-          miscounts("wrong_swizzle", "kRows.span == 128 ? 1 :", "kRows.span == 128 ? 2 :", {0, 1}),
-          miscounts("wrong_stride", "8 * kRows.span / 16;", "4 * kRows.span / 16;", {0, 1}),
-          miscounts("only_the_last_stage", "tile.multiply(rows_at + stage, cols_at + stage, step);",
-                    "tile.multiply(rows_at + stage, cols_at + stage, 0);", {0, 1}),
-          miscounts("rows_of_the_other_consumer", "kRows.offset(first_row, 0);",
-                    "kRows.offset(64 - first_row, 0);", {0, 1}),
+          reported("no_barrier_after_initialisation", at("wait_for_block").removed(), Finding::race,
+                   kWait),
+          reported("columns_in_the_place_of_rows", at("start_cols").without(" + kBytes.rows"),
+                   Finding::uninitialised, kProduct),
+          reported("wrong_step", at("operand_offset").with("step * bytes", "step * bytes * 16"),
+                   Finding::uninitialised, kProduct),
+          miscounts("wrong_swizzle", at("swizzle_mode").with("128 ? 1", "128 ? 2"), {0, 1}),
+          miscounts("wrong_stride", at("swizzle_stride").with("8 *", "4 *"), {0, 1}),
+          miscounts("only_the_last_stage", at("ring_multiply").with("step", "0"), {0, 1}),
+          miscounts("rows_of_the_other_consumer",
+                    at("first_rows").with("first_row", "64 - first_row"), {0, 1}),
       });
 }
 
@@ -101,24 +91,18 @@ TEST_F(WgmmaMutants, TurnsAndStores) {
   examine(
       specimen,
       {
-          reported("no_wait_for_the_turn",
-                   "      if constexpr (kPingPong) ring.wait_for_turn(warpgroup, turn / "
-                   "C.consumers);\n",
-                   "", Finding::missing_wait, kProductOf128),
-          reported("turns_are_not_skipped", "        place.template skip<C.stages>(unit.steps);",
-                   "", Finding::invalid_operand, kExpect),
-          reported("no_proxy_fence", "    fence_proxy_async();\n", "", Finding::missing_fence,
-                   kStore),
-          reported("no_warp_barrier", "    fence_proxy_async();\n    __syncwarp();\n",
-                   "    fence_proxy_async();\n", Finding::race, kStore),
-          reported("slab_filled_too_early", "tma_store_wait_read<1>();", "", Finding::missing_wait,
+          reported("no_wait_for_the_turn", at("wait_for_turn").removed(), Finding::missing_wait,
+                   kProductOf128),
+          reported("turns_are_not_skipped", at("skip_turn").removed(), Finding::invalid_operand,
+                   kExpect),
+          reported("no_proxy_fence", at("slab_fence").removed(), Finding::missing_fence, kStore),
+          reported("no_warp_barrier", at("slab_filled").removed(), Finding::race, kStore),
+          reported("slab_filled_too_early", at("slab_free").removed(), Finding::missing_wait,
                    kFill),
-          miscounts("unswizzled_slab", "(chunk ^ row * kSpan / 128 % (kSpan / 16)) * 16",
-                    "chunk * 16", {0, 8}),
-          reported("box_to_the_wrong_row",
-                   "const BoxPlace place{col + i % kPieces * kCols, row + i / kPieces * 64}",
-                   "const BoxPlace place{col + i % kPieces * kCols, row + i / kPieces * 16}",
-                   Finding::race, kStore),
+          miscounts("unswizzled_slab",
+                    at("chunk").with("(chunk ^ row * kSpan / 128 % (kSpan / 16))", "chunk"),
+                    {0, 8}),
+          reported("box_to_the_wrong_row", at("box").with("64", "16"), Finding::race, kStore),
       });
 }
 
@@ -128,12 +112,10 @@ TEST_F(WgmmaMutants, ShortTilesAndTheirOrder) {
       "gemm_wgmma", config("cluster_parts=1 cluster_m=1", "schedule=cooperative", 64),
       problem(Gemm::of(DType::f16, 200, 136, 72), Storage::n, Storage::t, 16), 2);
   examine(specimen, {
-                        reported("both_slabs_filled_too_early",
-                                 "      if (begin == 0 && (!kTogether || piece == 0)) "
-                                 "wait_for_slab<kOdd || kTogether>(piece);\n",
-                                 "", Finding::race, kFill),
+                        reported("both_slabs_filled_too_early", at("wait_for_slab").removed(),
+                                 Finding::race, kFill),
                         miscounts("quotient_that_is_not_corrected",
-                                  "(n - estimate * by >= by ? 1 : 0)", "0", {0, 1}),
+                                  at("correct_quotient").replaced_by("return estimate;"), {0, 1}),
                     });
 }
 
@@ -142,55 +124,51 @@ TEST_F(WgmmaMutants, TurnsOfOneStage) {
   CatalogSpecimen specimen("gemm_wgmma", config("cluster_parts=1 cluster_m=1", "schedule=pingpong"),
                            problem(Gemm::of(DType::f16, 200, 72, 40), Storage::n, Storage::t, 16),
                            2);
-  examine(
-      specimen,
-      {
-          reported(
-              "one_warp_passes_the_turn_on_for_all", "    if (lane == 0) mbarrier_arrive(turn[",
-              "    for (int i = threadIdx.x % 128 == 0 ? 0 : 4; i < 4; ++i) mbarrier_arrive(turn[",
-              Finding::race, kWait),
-      });
+  examine(specimen,
+          {
+              reported("one_warp_passes_the_turn_on_for_all",
+                       at("pass_turn")
+                           .with("if (lane == 0)",
+                                 "for (int i = threadIdx.x % 128 == 0 ? 0 : 4; i < 4; ++i)"),
+                       Finding::race, kWait),
+          });
 }
 
 TEST_F(WgmmaMutants, Cluster) {
   CatalogSpecimen specimen("gemm_wgmma",
                            config("cluster_parts=1 cluster_m=2", "schedule=cooperative"),
                            problem(Gemm::of(DType::f16, 136, 40, 328), Storage::n, Storage::t, 16));
-  examine(specimen,
-          {
-              reported("releases_only_its_own", "if (thread < kBlocks) mbarrier_arrive_remote",
-                       "if (thread < 1) mbarrier_arrive_remote", Finding::deadlock, kWait),
-              reported("ends_too_early", "      ring.drain(place);\n", "", Finding::missing_wait,
-                       kArriveAtBlock),
-              reported("copies_to_itself_only",
-                       "tma_load_2d_multicast<kLeavesFirst>(blocks, to, map, from, full);",
-                       "tma_load_2d<kLeavesFirst>(to, map, from, full);", Finding::deadlock, kWait),
-              reported("part_of_the_other", "tile + slab * kSlabBytes + index * kBoxBytes;",
-                       "tile + slab * kSlabBytes;", Finding::uninitialised, kProduct),
-          });
+  examine(
+      specimen,
+      {
+          reported("releases_only_its_own", at("release").with("kBlocks", "1"), Finding::deadlock,
+                   kWait),
+          reported("ends_too_early", at("drain").removed(), Finding::missing_wait, kArriveAtBlock),
+          reported("copies_to_itself_only",
+                   at("multicast").replaced_by("tma_load_2d<kLeavesFirst>(to, map, from, full);"),
+                   Finding::deadlock, kWait),
+          reported("part_of_the_other", at("copy_to").without(" + index * kBoxBytes"),
+                   Finding::uninitialised, kProduct),
+      });
 }
 
 TEST_F(WgmmaMutants, Parts) {
   CatalogSpecimen specimen("gemm_wgmma",
                            config("cluster_parts=2 cluster_m=1", "schedule=cooperative"),
                            problem(Gemm::of(DType::f16, 136, 40, 328), Storage::n, Storage::t, 16));
-  examine(specimen,
-          {
-              reported("leaves_sums_in_stages_that_others_read",
-                       "  named_barrier_sync<kThreads>();", "", Finding::race, kLeave),
-              reported("collects_before_all_left", "  cluster_sync();\n  collect_share",
-                       "  collect_share", Finding::race, kCollect),
-              reported("ends_while_others_collect",
-                       "  if constexpr (C.cluster_parts > 1) cluster_wait();", "",
-                       Finding::missing_wait, kCollect),
-              miscounts("only_the_first_part", "load_from_cluster_block(mine, from);",
-                        "load_from_cluster_block(mine, 0);", {0, 1}),
-              miscounts("both_take_the_same_stages",
-                        "own = rank / (kShape.cluster_m * kShape.cluster_n);", "own = 0;", {0, 1}),
-              reported("share_to_the_wrong_columns",
-                       "  col += rank % kShares.along_cols * Share::shape().cols;\n", "",
-                       Finding::race, kStore),
-          });
+  examine(
+      specimen,
+      {
+          reported("leaves_sums_in_stages_that_others_read", at("stages_read").removed(),
+                   Finding::race, kLeave),
+          reported("collects_before_all_left", at("parts_left").removed(), Finding::race, kCollect),
+          reported("ends_while_others_collect", at("parts_read").removed(), Finding::missing_wait,
+                   kCollect),
+          miscounts("only_the_first_part", at("load_part").with("mine, from", "mine, 0"), {0, 1}),
+          miscounts("both_take_the_same_stages", at("own_part").replaced_by("const int own = 0;"),
+                    {0, 1}),
+          reported("share_to_the_wrong_columns", at("share_col").removed(), Finding::race, kStore),
+      });
 }
 
 }  // namespace
