@@ -200,7 +200,8 @@ class OperationParser {
     if (is_one_of(kTakenNames, name) || device_names().find(name) >= 0) {
       line.fail(0, fmt::format("\"{}\" is reserved in every operation; choose another name", name));
     }
-    if (std::ranges::find(declared_, name) != declared_.end() || result_.names_.all.find(name) >= 0) {
+    if (std::ranges::find(declared_, name) != declared_.end() ||
+        result_.names_.all.find(name) >= 0) {
       line.fail(0, fmt::format("the name \"{}\" is already used in this operation", name));
     }
     declared_.push_back(name);

@@ -112,9 +112,10 @@ void check_declarable(const Operation& operation, const Operation* rival) {
                             operation.origin.file, operation.name));
   }
   if (rival == nullptr || is_same_text(*rival, operation)) return;
-  throw Error(ErrorKind::template_, fmt::format("{}:1:1: the operation \"{}\" is also declared by "
-                                                "{}, with another text; rename one of the two",
-                                                operation.origin.file, operation.name, rival->origin.file));
+  throw Error(ErrorKind::template_,
+              fmt::format("{}:1:1: the operation \"{}\" is also declared by "
+                          "{}, with another text; rename one of the two",
+                          operation.origin.file, operation.name, rival->origin.file));
 }
 
 }  // namespace

@@ -257,9 +257,11 @@ TEST_F(CompileKernels, StaticAssertionsExplainBadConfigurations) {
   ASSERT_TRUE(config);
   auto job = job_of(kernel, *config, problem, *limits, true);
   auto& expression = job.request.name_expressions.front();
-  const auto at = expression.find(".warp_m = ");
-  ASSERT_NE(at, std::string::npos);
-  expression.replace(at, expression.find(',', at) - at, ".warp_m = 48");
+  // The tile's three extents, then warp_m.
+  const std::string tile = "}, 128, 128, 32, ";
+  const auto at = expression.find(tile + "64, ");
+  ASSERT_NE(at, std::string::npos) << expression;
+  expression.replace(at + tile.size(), 2, "48");
   const auto result = compiler_->compile(job.request);
   EXPECT_FALSE(result.ok);
   EXPECT_NE(result.log.find("Warps must tile the block"), std::string::npos) << result.log;

@@ -115,7 +115,7 @@ __global__ void k(float* written, float* all, float* grown, float* assigned, flo
                   HasSubstr("operand    grown inout: n "), HasSubstr("operand    assigned out: n "),
                   HasSubstr("operand    read in: n "), HasSubstr("operand    stored out: n ")));
   EXPECT_THAT(text, AllOf(HasSubstr("operand    vectors out: n, 4"),
-                          HasSubstr("out: the kernel passes the address on"),
+                          HasSubstr("out: the kernel passes"),
                           HasSubstr("operand    again in: n ")));
 }
 

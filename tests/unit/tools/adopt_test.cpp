@@ -182,7 +182,7 @@ TEST(Adopt, WhatIsMissingIsRefusedByItsLine) {
   EXPECT_THAT(lines, ElementsAre(2, 10, 15, 16));
   EXPECT_THAT(adoption_summary(adoption, "my kernels"),
               AllOf(HasSubstr("  vector_add.cu:15: operations of one run"),
-                    HasSubstr("  vector_add_kernel.cu:7: blocks\n"),
+                    HasSubstr("  vector_add_kernel.cu:7: number of blocks\n"),
                     HasSubstr("kiln operations vector_add --template-path 'my kernels'\n")));
 }
 
@@ -258,7 +258,7 @@ TEST(Adopt, ComplexNumbersInPlaceByATemplate) {
       adoption.operation.text,
       AllOf(HasSubstr("//@ type       signal f32\n"), HasSubstr("//@ type       factors f32 f64 "),
             HasSubstr("//@ operand    signal inout: n, 2 "),
-            HasSubstr("inout: the kernel also reads this array"),
+            HasSubstr("inout: the kernel also reads this"),
             HasSubstr("const long long elements = static_cast<long long>(n) * 2;")));
   EXPECT_THAT(adoption.adopted.text,
               AllOf(HasSubstr("//@ tune       block_size_x = 32 64 128 192* 256 512 1024\n"),
@@ -290,9 +290,10 @@ TEST(Adopt, PartialSumsGoThroughTheWorkspace) {
   const Adoption adoption = adopted(test::kSumSource, {{}, "block_sum"});
   EXPECT_EQ(adoption.template_name, "sum_blocks");
   EXPECT_THAT(adoption.kernels, ElementsAre("sum_blocks", "sum_partials"));
-  EXPECT_THAT(adoption.operation.text, AllOf(HasSubstr("//@ operand    sum out: 1 "),
-                                             HasSubstr("//@ operand    input in: n "),
-                                             Not(HasSubstr("partials")), Not(HasSubstr("count"))));
+  EXPECT_THAT(
+      adoption.operation.text,
+      AllOf(HasSubstr("//@ operand    sum out: 1 "), HasSubstr("//@ operand    input in: n "),
+            Not(HasSubstr("partials")), Not(HasSubstr("size       count"))));
   EXPECT_THAT(adoption.adopted.text,
               AllOf(HasSubstr("//@ tune       grid_blocks = 64 128 256* 512 1024 2048\n"),
                     HasSubstr("//@ workspace  4 * grid_blocks "),

@@ -157,7 +157,7 @@ TEST(Decoder, OperandsMeanWhatTheySay) {
 }
 
 TEST(Decoder, MessagesShowTheInstruction) {
-  lane_test::expect_refused("add.s32 %rd, %la, 7;", "add.s32 has a register of");
+  lane_test::expect_refused("add.s32 %rd, %la, 7;", "add.s32 has a register whose width");
   lane_test::expect_refused("add.s32 %rd, %la, 7;", "in 'add.s32 %rd, %la, 7;'");
   std::string list = "{%ra";
   for (int i = 0; i < 1000; ++i) list += ", %ra";

@@ -129,7 +129,7 @@ TEST(PtxFunctions, BranchTablesNameInstructions) {
   EXPECT_THAT(kernel.branch_tables[0].targets, ElementsAre(2, 3, 2));
   EXPECT_EQ(kernel.body[1].operands[1].kind, ptx::Operand::Kind::label);
   EXPECT_EQ(kernel.body[1].operands[1].index, 0);
-  EXPECT_THAT(kernel_refusal("t: .branchtargets A; bra t; A:"), HasSubstr("not what bra takes"));
+  EXPECT_THAT(kernel_refusal("t: .branchtargets A; bra t; A:"), HasSubstr("target of bra"));
   EXPECT_THAT(kernel_refusal("A: brx.idx %r1, A;"),
               HasSubstr("'A' is not a valid target of brx.idx"));
   EXPECT_THAT(kernel_refusal("t: .branchtargets u; u: .branchtargets A; A:"),
