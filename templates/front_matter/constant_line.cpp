@@ -78,9 +78,10 @@ void add_constant(const FrontMatterLine& line, const Operation& operation, std::
   const auto equals = text.find('=');
   const auto array = trimmed(text.substr(0, equals));
   if (equals == std::string_view::npos || !is_qualified_name(array)) {
-    line.fail(0,
-              "a constant is written \"d_filter = filter\": an array of the source and the "
-              "operand that it holds");
+    line.fail(
+        0,
+        "write a constant as \"d_filter = filter\": a __constant__ array of this file, and the "
+        "operand whose values the array gets");
   }
   if (!declares_constant(source, last_part(array))) {
     line.fail(0, fmt::format("the source declares no __constant__ array \"{}\"", array));

@@ -37,7 +37,7 @@ constexpr std::array<HostNames, 8> kHostNames{{
      "sort with <cub/cub.cuh>, which has cub::BlockRadixSort, or write it"},
     {" exit _Exit quick_exit abort atexit errno ",
      " terminate raise signal exception runtime_error logic_error invalid_argument out_of_range ",
-     "end a launch with __trap(), or a thread with return"},
+     "end a launch with __trap(); end a thread with return"},
     {" rand srand srandom drand48 ",
      " random_device mt19937 mt19937_64 default_random_engine uniform_real_distribution "
      "uniform_int_distribution normal_distribution ",

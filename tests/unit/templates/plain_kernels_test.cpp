@@ -437,7 +437,7 @@ TEST(PlainKernels, FaultyConstantsAreRefused) {
     });
   };
   EXPECT_THAT(refused("//@ constant   x"),
-              HasSubstr("a constant is written \"d_filter = filter\""));
+              HasSubstr("write a constant as \"d_filter = filter\""));
   EXPECT_THAT(
       refused("//@ constant   d_y = x"),
       AllOf(StartsWith("row.cu:9:16: "), HasSubstr("declares no __constant__ array \"d_y\"")));
