@@ -47,7 +47,7 @@ const std::vector<WrongLine> kWrongLines{
      "--against: cublas is unknown; the only choice is cublaslt; did you mean \"cublaslt\"?"},
     {with({"render", "gemm_naive", "--arch", "sm_91"}, kSizes),
      "--arch sm_91: unknown; choose from"},
-    {{"operations", "--flags"}, "--flags needs name as well"},
+    {{"operations", "--flags"}, "--flags also needs name"},
     {{"operations", "gemm", "--flags", "--names"},
      "--names and --flags cannot be combined: leave one of them out"},
     {with({"verify", "gemm", "--all", "--sample", "3"}, kSizes),

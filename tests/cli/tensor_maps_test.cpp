@@ -42,17 +42,17 @@ __global__ void boxed(const kiln::GemmArgs args, const __grid_constant__ kiln::T
   const int row = blockIdx.y * 8 + y;
   const int col = blockIdx.x * 16 + threadIdx.x % 16;
   if (threadIdx.x == 0) {
-    init_barrier(arrived, 1);
-    publish_barriers();
+    mbarrier_init(arrived, 1);
+    fence_mbarrier_init();
   }
   __syncthreads();
   Acc sum = 0;
   for (int k = 0; k < args.k; k += C.depth) {
     if (threadIdx.x == 0) {
-      arrive_expecting(arrived, sizeof(tile));
-      load_box(tile, map, {k, static_cast<int>(blockIdx.y) * 8}, arrived);
+      mbarrier_arrive_expect_tx(arrived, sizeof(tile));
+      tma_load_2d(tile, map, {k, static_cast<int>(blockIdx.y) * 8}, arrived);
     }
-    wait_for(arrived, k / C.depth % 2);
+    mbarrier_wait(arrived, k / C.depth % 2);
     for (int i = 0; i < min(C.depth, args.k - k); ++i) {
       if (col >= args.n) continue;
       sum += tile[y * C.depth + i] * static_cast<const B*>(args.b)[(k + i) * args.ldb + col];
