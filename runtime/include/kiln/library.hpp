@@ -68,17 +68,19 @@ struct LibraryOptions {
   std::optional<Mode> mode;                ///< KILN_MODE, else Mode::use
   std::string log;                         ///< KILN_LOG: none, warning or info; prints to stderr
   /// The program that Mode::tune_on_miss runs. By default, the library looks for `kiln` in its own
-  /// installation, then beside the running program, then on PATH.
+  /// installation, then next to the running program, then on PATH.
   std::string tuner_program;
-  /// The library calls this function with the text of each warning, once per cause. The causes are:
-  /// a database that cannot be used, or is missing at the given path; a kernel that could not run,
-  /// so that the library chose another kernel; a kind of problem that was never tuned; a problem
-  /// that is being tuned. The text is safe to print: the library escapes control characters in
-  /// quoted text, as in Error::what(). The library calls the function from one thread at a time.
-  /// During prepare() this thread may belong to the library. The function must not call the
-  /// library, because the library is in the middle of an operation. Without a function, `log`
-  /// decides. `warning` and `info` print all warnings to stderr, and `none` prints nothing. An
-  /// empty `log` prints the first warning of each kind to stderr, once per process.
+  /// The library calls this function with the text of each warning, once per cause, such as:
+  /// - a database cannot be used, or is missing at the given path;
+  /// - a kernel could not run, so the library chose another kernel;
+  /// - a kind of problem was never tuned;
+  /// - the library starts to tune a problem, or the tuner failed.
+  /// The text is safe to print: the library escapes control characters in quoted text, as in
+  /// Error::what(). The library calls the function from one thread at a time. During prepare() this
+  /// thread may belong to the library. The function must not call the library, because the library
+  /// is in the middle of an operation. Without a function, `log` decides. `warning` and `info`
+  /// print all warnings to stderr, and `none` prints nothing. An empty `log` prints the first
+  /// warning of each kind to stderr, once per process.
   std::function<void(std::string_view)> on_warning;
 };
 
