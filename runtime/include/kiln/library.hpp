@@ -236,11 +236,11 @@ class KILN_API Library {
   [[nodiscard]] Kernel get(const Gemm& problem) const;
 
   /// Returns the kernel for a problem of an operation that a file in the template path declares.
-  /// Set the path with LibraryOptions::template_path or KILN_TEMPLATE_PATH, because only Gemm is
-  /// built in. If no written operand has elements, there is nothing to tune, and the match is
-  /// `exact`. The first request costs as much as the first request for a Gemm. A later request
-  /// neither locks nor allocates, for any order of the problem's fields. But each request compares
-  /// names, so keep the kernel if a hundred nanoseconds matter.
+  /// Only Gemm is built in, so set the path with LibraryOptions::template_path or
+  /// KILN_TEMPLATE_PATH. If no written operand has elements, there is nothing to tune, and the
+  /// match is `exact`. The first request costs as much as the first request for a Gemm. A later
+  /// request neither locks nor allocates, for any order of the problem's fields. But each request
+  /// compares names, so keep the kernel if a hundred nanoseconds matter.
   ///
   /// Throws Error(usage) if the operation is not declared, or if a size, type or trait is missing,
   /// unknown or outside its declared range. Throws Error(not_found) if no template in the path can
