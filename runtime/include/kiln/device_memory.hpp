@@ -14,10 +14,10 @@ namespace kiln {
 class Device;
 class Library;
 
-/// Memory on the device of a Library, from Library::allocate(). The device may be a GPU or
-/// emulated. The object frees its memory when destroyed, and keeps the device alive until then. Use
-/// DeviceMemory in programs for both kinds of device. Kernels on a GPU also accept memory from
-/// cudaMalloc, but kernels on an emulated device accept only DeviceMemory.
+/// Memory on the device of a Library, from Library::allocate(). The device may be a GPU or an
+/// emulated device. The object frees its memory when destroyed, and keeps the device open until
+/// then. Use DeviceMemory in programs that run on both kinds of device. Kernels on a GPU also
+/// accept memory from cudaMalloc, but kernels on an emulated device accept only DeviceMemory.
 ///
 /// Copies are synchronous. A copy waits for all earlier launches on the device, on every stream,
 /// and has finished when the call returns. So do not copy while a stream is being captured. For a
@@ -52,7 +52,7 @@ class KILN_API DeviceMemory {
   DeviceMemory(std::shared_ptr<Device> device, std::size_t bytes, const std::string& name);
 
   std::shared_ptr<Device> device_;
-  std::uint32_t process_ = 0;  ///< the process that owns the memory; a child of fork() does not
+  std::uint32_t process_ = 0;  ///< the process that owns the memory, not its children
   void* address_ = nullptr;
   std::size_t bytes_ = 0;
 };

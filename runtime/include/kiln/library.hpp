@@ -27,9 +27,10 @@ namespace kiln {
 using Stream = void*;
 
 /// An operand of an epilogue expression. `data` is the address of the operand in device memory.
-/// `ld` is the leading dimension of an operand x[m,n] in elements; 0 means n. Kernels read an
-/// operand element by element, so `data` needs only the alignment of the element type. Kernels also
-/// write the peak of an amax(). So a peak must not overlap another operand.
+/// `ld` is the leading dimension, in elements, of a matrix operand x[m,n]; 0 means n. Kernels read
+/// an operand element by element, so `data` needs only the alignment of the element type. If the
+/// operand is the peak of an amax(), kernels also write to it. So a peak must not overlap another
+/// operand.
 struct EpilogueOperand {
   const void* data = nullptr;
   std::int64_t ld = 0;
@@ -49,9 +50,9 @@ struct GemmOperands {
   double beta = 0.0;
   /// The operands of the epilogue, in the order of their first appearance in the expression.
   std::array<EpilogueOperand, kMostEpilogueOperands> epilogue{};
-  /// A workspace that the caller allocated: Kernel::workspace_bytes() of device memory, aligned to
-  /// kCallerWorkspaceAlignment. No other launch may use the workspace at the same time. If null,
-  /// the launch uses the library's workspace for the stream.
+  /// A workspace that the caller allocated: Kernel::workspace_bytes() bytes of device memory,
+  /// aligned to kCallerWorkspaceAlignment. No other launch may use the workspace at the same time.
+  /// If null, the launch uses the library's workspace for the stream.
   void* workspace = nullptr;
 };
 
@@ -67,17 +68,19 @@ struct LibraryOptions {
   std::optional<Mode> mode;                ///< KILN_MODE, else Mode::use
   std::string log;                         ///< KILN_LOG: none, warning or info; prints to stderr
   /// The program that Mode::tune_on_miss runs. By default, the library looks for `kiln` in its own
-  /// installation, then beside the running program, then on PATH.
+  /// installation, then next to the running program, then on PATH.
   std::string tuner_program;
-  /// The library calls this function with the text of each warning, once per cause. The causes are:
-  /// a database that cannot be used, or is missing at the given path; a kernel that could not run,
-  /// so that the library chose another kernel; a kind of problem that was never tuned; a problem
-  /// that is being tuned. The text is safe to print: the library escapes control characters in
-  /// quotations, as in Error::what(). The library calls the function from one thread at a time.
-  /// During prepare() this thread may belong to the library. The function must not call the
-  /// library, because the library is in the middle of an operation. Without a function, `log`
-  /// decides. `warning` and `info` print all warnings to stderr, and `none` prints nothing. An
-  /// empty `log` prints the first warning of each kind to stderr, once per process.
+  /// The library calls this function with the text of each warning, once per cause, such as:
+  /// - a database cannot be used, or is missing at the given path;
+  /// - a kernel could not run, so the library chose another kernel;
+  /// - a kind of problem was never tuned;
+  /// - the library starts to tune a problem, or the tuner failed.
+  /// The text is safe to print: the library escapes control characters in quoted text, as in
+  /// Error::what(). The library calls the function from one thread at a time. During prepare() this
+  /// thread may belong to the library. The function must not call the library, because the library
+  /// is in the middle of an operation. Without a function, `log` decides. `warning` and `info`
+  /// print all warnings to stderr, and `none` prints nothing. An empty `log` prints the first
+  /// warning of each kind to stderr, once per process.
   std::function<void(std::string_view)> on_warning;
 };
 
@@ -108,8 +111,8 @@ class KILN_API AnyKernel {
   [[nodiscard]] std::string_view template_name() const noexcept;
   /// The canonical text of the configuration, e.g. "stages=3 tile_k=32 tile_m=128 tile_n=256".
   [[nodiscard]] std::string_view config() const noexcept;
-  /// The bytes of device memory that each launch needs besides the operands. The library keeps one
-  /// such workspace per stream.
+  /// The bytes of device memory that each launch needs in addition to the operands. The library
+  /// keeps one such workspace per stream.
   [[nodiscard]] std::size_t workspace_bytes() const noexcept;
 
  protected:
@@ -137,7 +140,7 @@ class KILN_API Kernel : public AnyKernel {
   ///   dimension promise;
   /// - the workspace is not aligned to kCallerWorkspaceAlignment;
   /// - beta is not 0 although reads_c is false;
-  /// - alpha or beta is not a value of the accumulator's type (1e300 for f32, 0.5 for s32).
+  /// - the accumulator's type cannot hold alpha or beta (1e300 in f32, 0.5 in s32).
   /// Throws Error(device) if CUDA refuses the launch, or if a kernel faults on the emulated device.
   void launch(Stream stream, const GemmOperands& operands) const;
 
@@ -183,7 +186,7 @@ class KILN_API OperationKernel : public AnyKernel {
   /// - an operand with elements is null, or is not aligned to kOperandAlignment (or to the `align`
   ///   of its declaration);
   /// - the workspace is not aligned to kCallerWorkspaceAlignment;
-  /// - a scalar is not a value of its declared type (1e300 for f32, 0.5 for s32, -1 for u64).
+  /// - a scalar's declared type cannot hold its value (1e300 in f32, 0.5 in s32, -1 in u64).
   /// Throws Error(device) if CUDA refuses the launch, or if a kernel faults on the emulated device.
   void launch(Stream stream, const Arguments& arguments) const;
 
@@ -208,11 +211,11 @@ class KILN_API OperationKernel : public AnyKernel {
 /// The entry point to tuned kernels. Several threads may use one Library at the same time. One
 /// Library per device and process is enough.
 ///
-/// In a child of fork(), only descriptive calls work on the parent's Library, kernels and memory.
-/// Calls that use the device or files throw Error(usage), and destructors do nothing. The child may
-/// open its own Library, with one exception. At the time of the fork(), another thread may have
-/// been opening or closing a Library, or getting a new kernel. Then Library::open() throws
-/// Error(usage).
+/// In a child of fork(), the parent's Library, kernels and memory answer only descriptive calls,
+/// such as match_reason(). Calls that use the device or files throw Error(usage), and destructors
+/// do nothing. The child may open its own Library, with one exception. Library::open() throws
+/// Error(usage) if, at the time of the fork(), another thread was opening or closing a Library, or
+/// getting a new kernel.
 class KILN_API Library {
  public:
   /// Opens the device and the database of the options. An unusable database causes a warning, not
@@ -233,11 +236,11 @@ class KILN_API Library {
   [[nodiscard]] Kernel get(const Gemm& problem) const;
 
   /// Returns the kernel for a problem of an operation that a file in the template path declares.
-  /// Set the path with LibraryOptions::template_path or KILN_TEMPLATE_PATH, because only Gemm is
-  /// built in. If no written operand has elements, there is nothing to tune, and the match is
-  /// `exact`. The first request costs as much as the first request for a Gemm. A later request
-  /// neither locks nor allocates, for any order of the problem's fields. But each request compares
-  /// names, so keep the kernel if a hundred nanoseconds matter.
+  /// Only Gemm is built in, so set the path with LibraryOptions::template_path or
+  /// KILN_TEMPLATE_PATH. If no written operand has elements, there is nothing to tune, and the
+  /// match is `exact`. The first request costs as much as the first request for a Gemm. A later
+  /// request neither locks nor allocates, for any order of the problem's fields. But each request
+  /// compares names, so keep the kernel if a hundred nanoseconds matter.
   ///
   /// Throws Error(usage) if the operation is not declared, or if a size, type or trait is missing,
   /// unknown or outside its declared range. Throws Error(not_found) if no template in the path can
@@ -263,8 +266,8 @@ class KILN_API Library {
 
   /// The device in one line, such as "NVIDIA H200, sm_90a, 132 SMs" or "emulated NVIDIA H200, ...".
   [[nodiscard]] std::string device_description() const;
-  /// Whether kernels run on this machine's CPU instead of a GPU. On the CPU, results are right, but
-  /// kernels run slowly, and times say nothing about a GPU.
+  /// Whether kernels run on this machine's CPU instead of a GPU. On the CPU, results are correct,
+  /// but kernels run slowly, and times say nothing about a GPU.
   [[nodiscard]] bool is_emulated() const noexcept;
   [[nodiscard]] LibraryCounters counters() const noexcept;
 

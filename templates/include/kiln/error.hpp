@@ -9,15 +9,15 @@
 
 namespace kiln {
 
-/// The kind of an error. Programs can branch on the kind. `kiln` derives its exit code from the
-/// kind.
+/// The kind of an error. Your program can branch on the kind. The program `kiln` derives its exit
+/// code from the kind.
 enum class ErrorKind {
   usage,      ///< the caller asked for something impossible (a bad flag, size, pointer, name)
   template_,  ///< a template file is malformed; the text names file:line:column
   device,     ///< no GPU, no driver, or a CUDA call failed
   compiler,   ///< NVRTC or its headers are missing or unusable
   database,   ///< the tuning database cannot be used as asked
-  not_found,  ///< nothing was found that serves the request, or the mode forbids a fallback
+  not_found,  ///< nothing fits the request, or the mode forbids a fallback
   internal,   ///< an invariant inside Kiln was broken
 };
 

@@ -18,7 +18,7 @@ namespace kiln {
 /// stored transposed: k rows of lda elements. `storage_b` says how B is stored: k rows of ldb
 /// elements with Storage::n, and n rows of ldb elements with Storage::t. A leading dimension counts
 /// elements. A leading dimension of 0 means rows without padding. For packed types, a leading
-/// dimension must fill whole bytes.
+/// dimension counts values, and must fill whole bytes.
 ///
 /// `alignment_a` to `alignment_d` promise the alignment of the addresses of A to D, in bytes. Each
 /// alignment must be a power of two. Kiln chooses vector widths from an operand's alignment and

@@ -115,23 +115,23 @@ class ShortList {
   std::size_t count_ = 0;
 };
 
-/// The arguments of one launch of an operation's kernel. Operands and scalars have the order of the
-/// declaration. OperationKernel::operand_index() and scalar_index() return the position of a name.
-/// Look up positions once, before the launch loop.
+/// The arguments of one launch of an operation's kernel. Operands and scalars are in the order of
+/// the declaration. OperationKernel::operand_index() and scalar_index() return the position of a
+/// name. Look up positions once, before the launch loop.
 struct Arguments {
-  /// The address in device memory of every operand, including outputs. An operand that is absent
-  /// from this problem (its `when` is false) keeps its position. The launch ignores the address of
-  /// an absent operand, and the kernel gets null. The launch also ignores the address of an operand
-  /// without elements. No output may overlap another operand. A kernel reads an `inout` operand and
-  /// then writes the result to the same memory.
+  /// The device address of every operand, including outputs. An operand that is absent from this
+  /// problem (its `when` is false) still has a position in this list. The launch ignores the
+  /// address of an absent operand, and the kernel gets null. The launch also ignores the address of
+  /// an operand without elements. No output may overlap another operand. A kernel reads an `inout`
+  /// operand and then writes the result to the same memory.
   ShortList<const void*, kMostOperands> operands = {};
   /// The values of the first scalars. Scalars beyond the end of this list have their declared
-  /// values. The declared type of a scalar must be able to hold the given value. Floating-point
-  /// types round the value.
+  /// values. The declared type of a scalar must be able to hold the given value; a floating-point
+  /// type rounds it.
   ShortList<Scalar, kMostScalars> scalars = {};
-  /// A workspace that the caller allocated: OperationKernel::workspace_bytes() of device memory,
-  /// aligned to kCallerWorkspaceAlignment. No other launch may use the workspace at the same time.
-  /// If null, the launch uses the library's workspace for the stream.
+  /// A workspace that the caller allocated: OperationKernel::workspace_bytes() bytes of device
+  /// memory, aligned to kCallerWorkspaceAlignment. No other launch may use the workspace at the
+  /// same time. If null, the launch uses the library's workspace for the stream.
   void* workspace = nullptr;
 };
 

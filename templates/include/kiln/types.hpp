@@ -11,7 +11,8 @@
 namespace kiln {
 
 namespace detail {
-/// The table's entry for an enumerator, or `otherwise` for an invalid value, such as from a cast.
+/// The table's entry for an enumerator, or `otherwise` if `value` is invalid, for example after a
+/// cast.
 template <class Table, class Enum>
 [[nodiscard]] constexpr typename Table::value_type entry_of(const Table& table, Enum value,
                                                             typename Table::value_type otherwise) {
@@ -33,9 +34,9 @@ inline constexpr std::string_view kNoEnumerator = "invalid";
 /// bits of a row's last byte. The product of two `b1` values is 1 if both values are 1. The product
 /// of two `b1_xor` values is 1 if the values differ.
 ///
-/// Matrix products (Gemm) take the types from `f16` to `b1_xor`. All other types are only for
-/// operations that files declare. A `cf32` or `cf64` element is complex: the real part, then the
-/// imaginary part.
+/// Matrix products (Gemm) take the types from `f16` to `b1_xor` in the list below. All other types
+/// are only for operations that files declare. A `cf32` or `cf64` element is complex: the real
+/// part, then the imaginary part.
 enum class DType : std::uint8_t {
   f16,
   bf16,
