@@ -208,8 +208,8 @@ class CubinStore::Impl {
     // Errors of SQLite's end with what helps a tuning database.
     std::string fault = error.what();
     fault.resize(std::min(fault.find(" Next: "), fault.size()));
-    std::string next =
-        fmt::format("`rm {}`: Kiln creates a new store and compiles again", shell_word(path_));
+    std::string next = fmt::format("remove the store with `rm {}` (Kiln then creates a new one)",
+                                   shell_word(path_));
     if (error.cause() == Cause::busy) next = "wait until that process ends";
     if (error.cause() == Cause::full) next = "free some space (`df` shows where)";
     if (error.cause() == Cause::forbidden) {
@@ -272,8 +272,8 @@ class CubinStore::Impl {
       // A disk that damages every file, or a fault that no check finds: don't repeat this for ever.
       if (++replacements_ > kMostReplacements) {
         return give_up(
-            fmt::format("{} could not be read, {} times. Next: check the disk, then `rm {}`: Kiln "
-                        "creates a new store and compiles again.",
+            fmt::format("{} could not be read, {} times. Next: check the disk, then remove the "
+                        "store with `rm {}`. Kiln then creates a new one and compiles again.",
                         path_, replacements_, shell_word(path_)));
       }
       if (!file_guard::exists_and_is_safe(path_, file_guard::kCubinStore)) return;
