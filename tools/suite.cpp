@@ -122,8 +122,8 @@ class LineReader {
   [[nodiscard]] SuiteLine read_columns(const std::vector<std::string>& words,
                                        const Columns& columns) const {
     if (words.size() != columns.names.size()) {
-      reject(fmt::format("{} words, but the header names {} columns: {}", words.size(), columns.names.size(),
-                         fmt::join(columns.names, " ")));
+      reject(fmt::format("{} words, but the header names {} columns: {}", words.size(),
+                         columns.names.size(), fmt::join(columns.names, " ")));
     }
     FlagParser parser(*columns.operation);
     std::string name;

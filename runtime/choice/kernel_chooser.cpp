@@ -26,8 +26,8 @@ Config smallest(const ParamSpace& space) {
   Config config;
   for (const Tunable& tunable : space.tunables()) {
     const bool is_named = is_named_value(tunable.values.front());
-    config.set(tunable.name, is_named ? tunable.values.front()
-                                      : *std::ranges::min_element(tunable.values));
+    config.set(tunable.name,
+               is_named ? tunable.values.front() : *std::ranges::min_element(tunable.values));
   }
   return config;
 }

@@ -73,8 +73,7 @@ std::int64_t read_value(const FrontMatterLine& line, TextPart part, const Tunabl
     line.fail(part.offset, fmt::format("{} is listed twice", value_text(*value)));
   }
   if (!values.empty() && is_named_value(values.front()) != is_named_value(*value)) {
-    line.fail(part.offset,
-              fmt::format("{} has names and numbers; use one of them", tunable.name));
+    line.fail(part.offset, fmt::format("{} has names and numbers; use one of them", tunable.name));
   }
   return *value;
 }

@@ -25,8 +25,8 @@ std::string values_comment(const KernelTemplate& kernel_template, const LaunchVa
   if (values.count == 0) return "";
   return fmt::format(", then {}",
                      struct_text(kernel_template.launch_type(), kernel_template.launch_fields(),
-                                 std::vector<std::int64_t>(
-                                     values.items.begin(), values.items.begin() + values.count)));
+                                 std::vector<std::int64_t>(values.items.begin(),
+                                                           values.items.begin() + values.count)));
 }
 
 /// "x, y, rows = 4096, (float) cols = 512, scale": what a kernel gets, with the numbers.

@@ -18,11 +18,10 @@ constexpr std::size_t kMostNames = 1024;
 constexpr std::string_view kSeparators = " ,\t\r\n";
 
 [[noreturn]] void reject(std::string_view pair, std::string_view why) {
-  throw Error(
-      ErrorKind::usage,
-      fmt::format("configuration: \"{}\" {}; write name=value pairs with spaces or commas "
-                  "between them, as in \"stages=3 tile_m=128\"",
-                  pair, why));
+  throw Error(ErrorKind::usage,
+              fmt::format("configuration: \"{}\" {}; write name=value pairs with spaces or commas "
+                          "between them, as in \"stages=3 tile_m=128\"",
+                          pair, why));
 }
 
 bool is_name(std::string_view text) {

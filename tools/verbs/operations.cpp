@@ -283,8 +283,8 @@ std::string reference_text(const Operation& operation) {
 std::string operation_text(const Catalog& catalog, const Operation& operation) {
   FactSheet cost;
   cost.add("flops", operation.cost.flops->text());
-  cost.add("bytes", operation.cost.bytes ? operation.cost.bytes->text()
-                                         : "all operands, each moved once");
+  cost.add("bytes",
+           operation.cost.bytes ? operation.cost.bytes->text() : "all operands, each moved once");
   const auto names = templates_of(catalog, operation);
   return fmt::format("{}: {}\n", operation.name, operation.purpose) + problem_text(operation) +
          "\ncost\n" + cost.text() + reference_text(operation) +

@@ -436,8 +436,7 @@ TEST(PlainKernels, FaultyConstantsAreRefused) {
       (void)KernelTemplate::parse("row.cu", constant_row(line, "__constant__ float d_x[99];"));
     });
   };
-  EXPECT_THAT(refused("//@ constant   x"),
-              HasSubstr("write a constant as \"d_filter = filter\""));
+  EXPECT_THAT(refused("//@ constant   x"), HasSubstr("write a constant as \"d_filter = filter\""));
   EXPECT_THAT(
       refused("//@ constant   d_y = x"),
       AllOf(StartsWith("row.cu:9:16: "), HasSubstr("declares no __constant__ array \"d_y\"")));

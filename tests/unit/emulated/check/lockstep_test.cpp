@@ -133,7 +133,8 @@ TEST(Registers, WarpCannotRaiseThemToFewer) {
   const LaunchResult found = registers_changed("inc");
   ASSERT_TRUE(found.fault);
   EXPECT_EQ(found.fault->finding, Finding::invalid_operand);
-  EXPECT_THAT(found.fault->text, HasSubstr("raises the warp's registers to 96, but the warp has 168"));
+  EXPECT_THAT(found.fault->text,
+              HasSubstr("raises the warp's registers to 96, but the warp has 168"));
   EXPECT_TRUE(findings(registers_changed("dec")).empty());
 }
 
