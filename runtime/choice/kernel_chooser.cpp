@@ -26,8 +26,8 @@ Config smallest(const ParamSpace& space) {
   Config config;
   for (const Tunable& tunable : space.tunables()) {
     const bool is_named = is_named_value(tunable.values.front());
-    config.set(tunable.name, is_named ? tunable.values.front()
-                                      : *std::ranges::min_element(tunable.values));
+    config.set(tunable.name,
+               is_named ? tunable.values.front() : *std::ranges::min_element(tunable.values));
   }
   return config;
 }
@@ -222,7 +222,7 @@ std::optional<Choice> KernelChooser::default_or_near(
 std::optional<Choice> KernelChooser::predicted(const Problem& problem, const Refused& refused,
                                                const std::string& unavailable) {
   const std::vector<const KernelTemplate*> templates = by_priority(problem);
-  if (templates.empty() || templates.front()->usual().empty() ||
+  if (templates.empty() || templates.front()->space_spec().usual.empty() ||
       templates.front()->cost_lines().empty()) {
     return fallback(problem, refused, unavailable);
   }
