@@ -15,7 +15,7 @@
 #include "cache/records.hpp"
 #include "runtime/compile/code_kind.hpp"
 #include "templates/device_limits.hpp"
-#include "templates/kernel_template.hpp"
+#include "templates/launch/launch_plan.hpp"
 
 namespace kiln {
 

@@ -215,7 +215,7 @@ std::string digest_of(const KernelTemplate& kernel_template, const std::string& 
   inliner.add(path, kernel_template.source());
   DigestBuilder digest;
   digest.add(kRendererVersion).add(kernel_template.source());
-  if (kernel_template.config_type().empty()) digest.add(kMacrosVersion);
+  if (kernel_template.config_struct().type.empty()) digest.add(kMacrosVersion);
   const Operation& operation = *find_operation(kernel_template.operation());
   if (operation.is_declared()) digest.add(kernel_interface(operation));
   inliner.add_headers_to(digest);

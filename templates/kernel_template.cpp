@@ -8,10 +8,8 @@
 #include <algorithm>
 #include <limits>
 
-#include "kiln/error.hpp"
+#include "templates/front_matter/constant_line.hpp"
 #include "templates/operation/operation.hpp"
-#include "templates/space/space_program.hpp"
-#include "templates/space/tunable_value.hpp"
 #include "templates/template_names.hpp"
 
 namespace kiln {
@@ -53,39 +51,20 @@ std::string what_row_refuses(const TypeRow& row, const Problem& problem, std::si
 
 }  // namespace
 
-std::string struct_text(std::string_view type, const std::vector<ConfigField>& fields,
-                        std::span<const std::int64_t> values) {
-  const bool has_bases =
-      std::ranges::any_of(fields, [](const ConfigField& field) { return !field.base.empty(); });
-  std::string text = fmt::format("{}{{", type);
-  for (std::size_t i = 0; i < fields.size(); ++i) {
-    const std::string& base = fields[i].base;
-    const bool begins_base = !base.empty() && (i == 0 || fields[i - 1].base != base);
-    const bool ends_base = !base.empty() && (i + 1 == fields.size() || fields[i + 1].base != base);
-    if (i > 0) text += ", ";
-    if (begins_base) text += "{";
-    if (!has_bases || !base.empty()) text += fmt::format(".{} = ", fields[i].name);
-    if (is_named_value(values[i])) text += fields[i].type + "::";
-    text += value_text(values[i]);
-    if (ends_base) text += "}";
-  }
-  return text + "}";
-}
-
 const std::string& KernelTemplate::arch_text() const {
   static const std::string any = "any";
-  return arch_ ? arch_->text() : any;
+  return parts_.support.arch ? parts_.support.arch->text() : any;
 }
 
 std::vector<std::string> KernelTemplate::macros() const {
   std::vector<std::string> names;
-  if (!config_type_.empty()) return names;
-  for (const ConfigField& field : fields_) names.push_back(field.name);
+  if (!config_struct().type.empty()) return names;
+  for (const ConfigField& field : config_struct().fields) names.push_back(field.name);
   return names;
 }
 
 bool KernelTemplate::is_at_launch(std::string_view name) const {
-  return std::any_of(launch_fields_.begin(), launch_fields_.end(),
+  return std::any_of(launch_struct().fields.begin(), launch_struct().fields.end(),
                      [&](const ConfigField& field) { return field.name == name; });
 }
 
@@ -99,26 +78,28 @@ Config KernelTemplate::compiled_part(const Config& config) const {
 
 const std::string& KernelTemplate::priority_text() const {
   static const std::string none = "0";
-  return priority_ ? priority_->text() : none;
+  return parts_.support.priority ? parts_.support.priority->text() : none;
 }
 
 std::int64_t KernelTemplate::priority(const Problem& problem, const DeviceLimits& limits) const {
-  return priority_ ? priority_->evaluate(fixed_values(problem, limits)).value_or(0) : 0;
+  const auto& rank = parts_.support.priority;
+  return rank ? rank->evaluate(fixed_values(problem, limits)).value_or(0) : 0;
 }
 
 std::optional<std::string> KernelTemplate::why_unsupported(const Problem& problem,
                                                            const DeviceLimits& limits) const {
-  if (problem.operation != operation_) {
-    return fmt::format("{} computes {}, not {}", name_, operation_, problem.operation);
+  if (problem.operation != operation()) {
+    return fmt::format("{} computes {}, not {}", name(), operation(), problem.operation);
   }
-  if (arch_ && arch_->evaluate(device_values(limits)).value_or(0) == 0) {
-    return fmt::format("{} needs {}, but this is {}", name_, arch_->text(),
+  const auto& arch = parts_.support.arch;
+  if (arch && arch->evaluate(device_values(limits)).value_or(0) == 0) {
+    return fmt::format("{} needs {}, but this is {}", name(), arch->text(),
                        limits.arch.empty() ? fmt::format("sm_{}", limits.sm) : limits.arch);
   }
   // Of several rows the closest one explains best.
   std::size_t fewest = std::numeric_limits<std::size_t>::max();
   std::string reason;
-  for (const auto& row : type_rows_) {
+  for (const auto& row : type_rows()) {
     std::size_t refused = 0;
     auto text = what_row_refuses(row, problem, refused);
     if (refused < fewest) {
@@ -126,74 +107,36 @@ std::optional<std::string> KernelTemplate::why_unsupported(const Problem& proble
       reason = std::move(text);
     }
   }
-  if (fewest > 0) return fmt::format("{} does not take {}", name_, reason);
-  if (!problem.epilogue.empty() && !takes_epilogue_) {
-    return fmt::format("{} does not take epilogues", name_);
+  if (fewest > 0) return fmt::format("{} does not take {}", name(), reason);
+  if (!problem.epilogue.empty() && !takes_epilogue()) {
+    return fmt::format("{} does not take epilogues", name());
   }
   // Such a requirement concerns the problem, whatever the configuration.
   if (const auto failure = space(problem, limits).why_impossible()) {
-    return fmt::format("{}: {}", name_, *failure);
+    return fmt::format("{}: {}", name(), *failure);
   }
   return std::nullopt;
 }
 
 std::vector<std::int64_t> KernelTemplate::fixed_values(const Problem& problem,
                                                        const DeviceLimits& limits) const {
-  auto values = problem_values(*find_operation(operation_), problem, limits);
-  values.resize(static_cast<std::size_t>(names_.size()), 0);
+  auto values = problem_values(*find_operation(operation()), problem, limits);
+  values.resize(static_cast<std::size_t>(space_spec().names.size()), 0);
   return values;
 }
 
 ParamSpace KernelTemplate::space(const Problem& problem, const DeviceLimits& limits) const {
-  return {layout_, fixed_values(problem, limits),
-          fmt::format("{}:1:1: the template {}", file_, name_)};
+  return {space_spec().layout, fixed_values(problem, limits),
+          fmt::format("{}:1:1: the template {}", file(), name())};
 }
 
-// Without a ParamSpace: a valid candidate is bound many times.
-std::vector<std::int64_t> KernelTemplate::bind(const Config& config, const Problem& problem,
-                                               const DeviceLimits& limits) const {
-  auto values = fixed_values(problem, limits);
-  for (std::size_t i = 0; i < tunables_.size(); ++i) {
-    values[static_cast<std::size_t>(layout_->tunable_slots()[i])] = config.at(tunables_[i].name);
-  }
-  for (std::size_t i = 0; i < derived_.size(); ++i) {
-    const auto& let = derived_[i];
-    const auto value = let.value.evaluate(values);
-    if (!value) {
-      throw Error(ErrorKind::usage, fmt::format("{}: {} is undefined for \"{}\"", name_, let.name,
-                                                config.canonical()));
-    }
-    values[static_cast<std::size_t>(layout_->derived_slots()[i])] = *value;
-  }
-  return values;
+std::vector<ConstantFill> KernelTemplate::constant_fills(const Problem& problem) const {
+  return kiln::constant_fills(constants(), file(), *find_operation(operation()), problem);
 }
 
-// Tunables were checked against their type when the file was read; lets can outgrow it.
-std::int64_t KernelTemplate::field_value(const ConfigField& field, const Config& config,
-                                         std::span<const std::int64_t> values) const {
-  const auto value = values[static_cast<std::size_t>(field.slot)];
-  const bool is_flag = field.type == "bool";
-  const bool is_number = is_flag || field.type == "int";
-  const bool fits =
-      is_flag ? value == 0 || value == 1
-              : std::in_range<std::int32_t>(value) || (!is_number && is_named_value(value));
-  if (!fits) {
-    throw Error(ErrorKind::template_,
-                fmt::format("{}: {} = {} does not fit {} {}; the configuration is \"{}\"", file_,
-                            field.name, value, config_type_.empty() ? "an" : "the field's",
-                            is_flag ? "bool" : "int", config.canonical()));
-  }
-  return value;
-}
-
-std::vector<NamedValue> KernelTemplate::config_fields(const Config& config, const Problem& problem,
-                                                      const DeviceLimits& limits) const {
-  const auto values = bind(config, problem, limits);
-  std::vector<NamedValue> fields;
-  for (const auto& field : fields_) {
-    fields.push_back({field.name, field_value(field, config, values)});
-  }
-  return fields;
+std::string KernelTemplate::launch_place(std::size_t index) const {
+  const LaunchSpec& launch = launches()[index];
+  return fmt::format("{}:{}: launch of {}", file(), launch.line, launch.kernel);
 }
 
 }  // namespace kiln

@@ -222,7 +222,7 @@ std::optional<Choice> KernelChooser::default_or_near(
 std::optional<Choice> KernelChooser::predicted(const Problem& problem, const Refused& refused,
                                                const std::string& unavailable) {
   const std::vector<const KernelTemplate*> templates = by_priority(problem);
-  if (templates.empty() || templates.front()->usual().empty() ||
+  if (templates.empty() || templates.front()->space_spec().usual.empty() ||
       templates.front()->cost_lines().empty()) {
     return fallback(problem, refused, unavailable);
   }

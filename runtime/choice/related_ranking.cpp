@@ -121,7 +121,7 @@ class RelatedRanking::Round {
     // Without costs there is nothing to compare it by.
     if (!can_compare() || kernel_template.cost_lines().empty()) return;
     const std::string& name = kernel_template.name();
-    for (const Config& usual : kernel_template.usual()) {
+    for (const Config& usual : kernel_template.space_spec().usual) {
       const std::string compiled = kernel_template.compiled_part(usual).canonical();
       const double factor = calibration_.usual(name, compiled);
       auto carried = carry(kernel_template, usual, compiled, 0.0, factor);

@@ -10,6 +10,7 @@
 #include "runtime/cuda/cuda_status.hpp"
 #include "runtime/cuda/device_info.hpp"
 #include "runtime/cuda/graph_batch.hpp"
+#include "templates/launch/argument_plan.hpp"
 
 namespace kiln {
 namespace {

@@ -7,6 +7,7 @@
 #include "kiln/error.hpp"
 #include "runtime/choice/competitive.hpp"
 #include "templates/check/compile_diagnosis.hpp"
+#include "templates/launch/launch_planner.hpp"
 
 namespace kiln::detail {
 namespace {
@@ -124,15 +125,15 @@ KernelBuilder::Loaded* KernelBuilder::load(const KernelTemplate& kernel_template
 BuiltKernel KernelBuilder::build(const Choice& choice, const Problem& problem,
                                  const KernelCode& code) {
   BuiltKernel built;
-  const DeviceLimits& limits = device_.info().limits;
   try {
     Loaded* loaded = load(*choice.kernel_template, code_name(choice, problem), code, built.failure);
     if (loaded == nullptr) {
       built.is_stale = code.result.from_store;
       return built;
     }
-    const auto geometry = choice.kernel_template->geometry(choice.config, problem, limits);
-    auto plans = choice.kernel_template->argument_plans(choice.config, problem, limits);
+    const LaunchPlanner planner(*choice.kernel_template, problem, device_.info().limits);
+    const auto geometry = planner.geometry(choice.config);
+    auto plans = planner.argument_plans(choice.config);
     const auto functions = loaded->module->functions();
     for (std::size_t i = 0; i < geometry.size(); ++i) {
       if (geometry[i].left_out()) continue;
@@ -170,7 +171,7 @@ BuiltKernel KernelBuilder::build(const Choice& choice, const Problem& problem,
       built.failure = found.message;
       return built;
     }
-    built.workspace_bytes = choice.kernel_template->workspace_bytes(choice.config, problem, limits);
+    built.workspace_bytes = planner.workspace_bytes(choice.config);
     built.module = loaded->module;
     built.toolkit = loaded->toolkit;
     built.drawback = loaded->drawback;

@@ -216,7 +216,7 @@ double workspace_ns(std::int64_t bytes, const std::vector<LaunchGeometry>& launc
 StaticModel::StaticModel(const KernelTemplate& kernel_template, const Problem& problem,
                          const DeviceProfile& profile)
     : kernel_template_(kernel_template),
-      problem_(problem),
+      planner_(kernel_template, problem, profile.limits),
       profile_(profile),
       under_load_(under_load(profile)),
       factor_type_(problem.type("a").value_or(DType::f16)),
@@ -229,12 +229,12 @@ std::optional<double> StaticModel::time_ns(const Config& config,
   if (kernel_template_.cost_lines().empty()) return std::nullopt;
   LaunchPlan plan;
   try {
-    plan = kernel_template_.plan(config, problem_, profile_.limits, bindings, detail);
+    plan = planner_.plan(config, bindings, detail);
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::template_) throw;
     // A cost that is undefined is the template's mistake; a launch that cannot be is only this
     // candidate's, which ends as out_of_resources when it is tried, like any other.
-    (void)kernel_template_.costs(config, problem_, profile_.limits);
+    (void)planner_.costs(config);
     return std::numeric_limits<double>::infinity();
   }
   const Costs costs(plan.costs);

@@ -5,11 +5,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <vector>
+#include <span>
 
 #include "cache/records.hpp"
 #include "runtime/model/device_profile.hpp"
 #include "templates/kernel_template.hpp"
+#include "templates/launch/launch_planner.hpp"
 
 namespace kiln {
 
@@ -32,7 +33,7 @@ class StaticModel {
 
   /// In ns. Nothing if the template states no costs; infinity for a launch that the device cannot
   /// do. Throws Error(template_) if a cost is undefined. Precondition: `config` is valid.
-  /// `bindings`: as of KernelTemplate::plan(). LaunchDetail::extents takes less time; it is for
+  /// `bindings`: as of LaunchPlanner::plan(). LaunchDetail::extents takes less time; it is for
   /// configurations of which another one that differs in values at launch was timed before: what
   /// kernels get is not looked at again.
   [[nodiscard]] std::optional<double> time_ns(const Config& config,
@@ -41,7 +42,7 @@ class StaticModel {
 
  private:
   const KernelTemplate& kernel_template_;
-  const Problem& problem_;
+  LaunchPlanner planner_;
   const DeviceProfile& profile_;
   DeviceProfile under_load_;
   DType factor_type_;     // of what tensor cores multiply

@@ -121,7 +121,7 @@ std::optional<Transfer::Result> Transfer::carry(const Config& config, double dis
   auto best = repair(config);
   if (!best || best->expected_ns > most_ns) return std::nullopt;
   const double repaired_ns = best->expected_ns;
-  for (const Tunable& tunable : kernel_template_.tunables()) {
+  for (const Tunable& tunable : kernel_template_.space_spec().tunables) {
     if (kernel_template_.is_at_launch(tunable.name)) {
       set_at_launch(tunable, *best, distance > kFarOctaves);
     }

@@ -71,7 +71,7 @@ std::string explain_launch(const KernelTemplate& kernel_template, const LaunchSp
         kernel_template.file(), launch.line, launch.kernel,
         names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", ")));
   }
-  if (kernel_template.config_type().empty() || launch.template_arguments) {
+  if (kernel_template.config_struct().type.empty() || launch.template_arguments) {
     return explain_plain_launch(kernel_template, launch, *kernel);
   }
   const auto& slots = find_operation(kernel_template.operation())->type_slots();
@@ -88,14 +88,14 @@ std::string explain_launch(const KernelTemplate& kernel_template, const LaunchSp
       "{}:{}: the kernel {} has {} template parameters, but is named with {}: the "
       "config and the types of {}. Next: write template <{} C, {}>.",
       kernel_template.file(), kernel->line, kernel->name, kernel->parameters, given,
-      fmt::join(slots, " "), kernel_template.config_type(), fmt::join(classes, ", "));
+      fmt::join(slots, " "), kernel_template.config_struct().type, fmt::join(classes, ", "));
 }
 
 std::string explain_names(const KernelTemplate& kernel_template) {
   for (const auto& launch : kernel_template.launches()) {
     if (auto text = explain_launch(kernel_template, launch); !text.empty()) return text;
   }
-  if (kernel_template.config_type().empty()) {
+  if (kernel_template.config_struct().type.empty()) {
     return fmt::format(
         "{}: the compiler finds no kernel of the name that stands in the front matter (launch "
         "NAME, or NAME<...>). Next: compare the name with the code; for a kernel in a namespace, "
@@ -178,7 +178,8 @@ std::string explain_number(const KernelTemplate& kernel_template,
 std::string explain_misspelling(const KernelTemplate& kernel_template,
                                 const std::vector<LoggedError>& errors) {
   std::vector<std::string> names = kernel_template.macros();
-  for (const Tunable& tunable : kernel_template.tunables()) names.push_back(tunable.name);
+  for (const Tunable& tunable : kernel_template.space_spec().tunables)
+    names.push_back(tunable.name);
   for (const LoggedError& error : errors) {
     for (const std::string_view mark : {"identifier \"", "has no member \""}) {
       const auto at = error.message.find(mark);
@@ -274,7 +275,7 @@ std::string why_wrong_parameters(const KernelTemplate& kernel_template,
   const TypedOperation* const typed = find_typed_operation(kernel_template.operation());
   if (typed == nullptr) return why_wrong_arguments(kernel_template, lowered_names, problem);
   const std::string mangled = fmt::format("{}{}E", typed->argument.size(), typed->argument);
-  const std::string& at_launch = kernel_template.launch_type();
+  const std::string& at_launch = kernel_template.launch_struct().type;
   const std::string behind =
       at_launch.empty() ? "" : fmt::format("{}{}", at_launch.size(), at_launch);
   const auto& launches = kernel_template.launches();

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "templates/front_matter/front_matter_lines.hpp"
-#include "templates/kernel_template.hpp"
+#include "templates/template_parts.hpp"
 
 namespace kiln {
 

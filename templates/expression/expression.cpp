@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "templates/expression/expression.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <bit>

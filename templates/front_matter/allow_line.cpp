@@ -8,8 +8,8 @@
 #include <array>
 #include <string_view>
 
-#include "templates/kernel_template.hpp"
 #include "templates/nearest_name.hpp"
+#include "templates/template_parts.hpp"
 
 namespace kiln {
 namespace {

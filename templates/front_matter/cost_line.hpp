@@ -6,7 +6,7 @@
 
 #include "templates/expression/expression.hpp"
 #include "templates/front_matter/front_matter_lines.hpp"
-#include "templates/kernel_template.hpp"
+#include "templates/template_parts.hpp"
 
 namespace kiln {
 

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "templates/front_matter/front_matter_lines.hpp"
-#include "templates/kernel_template.hpp"
 #include "templates/operation/operation.hpp"
+#include "templates/template_parts.hpp"
 
 namespace kiln {
 

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Kiln authors
 // SPDX-License-Identifier: Apache-2.0
-// From the lines of the front matter to a KernelTemplate.
+// From the lines of the front matter to the parts of a KernelTemplate.
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -23,6 +23,7 @@
 #include "templates/front_matter/launch_lines.hpp"
 #include "templates/front_matter/usual_line.hpp"
 #include "templates/kernel_template.hpp"
+#include "templates/launch/launch_plan.hpp"
 #include "templates/nearest_name.hpp"
 #include "templates/operation/typed_operation.hpp"
 #include "templates/render/code_scanner.hpp"
@@ -68,40 +69,41 @@ std::size_t offset_of_name(std::string_view text, std::string_view name) {
 class FrontMatterParser {
  public:
   FrontMatterParser(std::string file, std::string source) {
-    result_.file_ = std::move(file);
-    result_.source_ = std::move(source);
+    parts_.about.file = std::move(file);
+    parts_.about.source = std::move(source);
   }
 
-  KernelTemplate run(const KernelTemplate::Hints& hints,
-                     const KernelTemplate::FragmentSearch& search) {
-    lines_ = read_front_matter(result_.file_, result_.source_);
+  TemplateParts run(const KernelTemplate::Hints& hints,
+                    const KernelTemplate::FragmentSearch& search) {
+    lines_ = read_front_matter(parts_.about.file, parts_.about.source);
     if (lines_.empty()) fail_file("has no front matter (lines that begin with //@)");
-    fragments_ = insert_fragments(lines_, result_.source_, search);
-    std::ranges::move(read_hints(hints, result_.file_), std::back_inserter(lines_));
+    fragments_ = insert_fragments(lines_, parts_.about.source, search);
+    std::ranges::move(read_hints(hints, parts_.about.file), std::back_inserter(lines_));
     name_macros();
     name_host_values();
     check_keys();
     read_head();
     read_tunables();
-    if (has_macros_) refuse_misspelt_tunables(result_.source_, lines_);
+    if (has_macros_) refuse_misspelt_tunables(parts_.about.source, lines_);
     read_lets();
-    guide_names_ = result_.names_;
+    guide_names_ = parts_.space.names;
     for (const auto& line : lines_) read_line(line);
     check_structs();
     finish_types();
     finish_launches();
-    if (has_macros_) refuse_redefinitions(result_.file_, result_.source_, result_.macros());
-    result_.layout_ = std::make_shared<const SpaceLayout>(
-        guide_names_, result_.tunables_, result_.derived_, result_.requirements_,
-        result_.preferences_, values_of(result_.preferences_, result_.costs_));
-    return std::move(result_);
+    parts_.space.layout = std::make_shared<const SpaceLayout>(
+        guide_names_, parts_.space.tunables, parts_.space.derived, parts_.space.requirements,
+        parts_.space.preferences, values_of(parts_.space.preferences, parts_.run.costs));
+    find_slots(parts_.config_struct);
+    find_slots(parts_.launch_struct);
+    return std::move(parts_);
   }
 
  private:
   [[noreturn]] void fail_file(std::string_view message) const {
     throw Error(ErrorKind::template_, fmt::format("{}:1:1: the template {}; "
                                                   "docs/reference/templates.md has the grammar",
-                                                  result_.file_, message));
+                                                  parts_.about.file, message));
   }
 
   template <class Visit>
@@ -181,8 +183,8 @@ class FrontMatterParser {
     if (!is_identifier(name.text)) {
       name.fail(0, "a template's name consists of letters, digits and underscores");
     }
-    result_.name_ = name.text;
-    result_.purpose_ = need("purpose").text;
+    parts_.about.name = name.text;
+    parts_.about.purpose = need("purpose").text;
 
     const auto& operation = need("operation");
     if (operation_ == nullptr) {
@@ -191,13 +193,13 @@ class FrontMatterParser {
       operation.fail(0, fmt::format("unknown operation \"{}\"{}", operation.text,
                                     did_you_mean(operation.text, known)));
     }
-    result_.operation_ = operation_->name;
-    result_.names_ = problem_names(*operation_);
+    parts_.about.operation = operation_->name;
+    parts_.space.names = problem_names(*operation_);
 
-    if (!has_macros_) result_.config_type_ = need("config").declaration.name;
+    if (!has_macros_) parts_.config_struct.type = need("config").declaration.name;
     for_each("at", [this](const FrontMatterLine& line) {
-      result_.launch_type_ = line.declaration.name;
-      if (line.declaration.name == result_.config_type_) {
+      parts_.launch_struct.type = line.declaration.name;
+      if (line.declaration.name == parts_.config_struct.type) {
         line.fail_at_key(
             "the config struct is compiled into the kernel; put values that are known only at "
             "launch into a separate struct");
@@ -225,7 +227,7 @@ class FrontMatterParser {
   [[nodiscard]] bool is_at_launch(const Declaration& field) const {
     if (field.owner.empty()) return false;
     const auto base = std::ranges::find(fragments_, field.owner, &FragmentStruct::name);
-    return base != fragments_.end() ? base->is_at_launch : field.owner == result_.launch_type_;
+    return base != fragments_.end() ? base->is_at_launch : field.owner == parts_.launch_struct.type;
   }
 
   /// Whether the name means something between the angle brackets of a launch or in its arguments,
@@ -240,11 +242,11 @@ class FrontMatterParser {
   /// Gives the name of a field its slot.
   void declare(const FrontMatterLine& line) {
     const Declaration& field = line.declaration;
-    if (result_.names_.find(field.name) >= 0 || is_of_arguments(field.name)) {
+    if (parts_.space.names.find(field.name) >= 0 || is_of_arguments(field.name)) {
       throw_at(field.place, field.name, 0,
                fmt::format("the name \"{}\" is already used in this template", field.name));
     }
-    result_.names_.intern(field.name);
+    parts_.space.names.intern(field.name);
     if (is_at_launch(field)) {
       if (field.type != "int") {
         throw_at(field.place, field.name, 0, "the fields of a launch struct must be int");
@@ -255,41 +257,43 @@ class FrontMatterParser {
   }
 
   Expression expression(const FrontMatterLine& line) const {
-    return Expression::parse(line.text, result_.names_, line.text_place);
+    return Expression::parse(line.text, parts_.space.names, line.text_place);
   }
 
   /// Lines whose meaning may depend on those above them, in the order of the file.
   void read_line(const FrontMatterLine& line) {
     // Without a problem, an architecture is judged by the device only.
     if (line.key == "arch") {
-      result_.arch_ = Expression::parse(line.text, device_names(), line.text_place);
+      parts_.support.arch = Expression::parse(line.text, device_names(), line.text_place);
     } else if (line.key == "types") {
-      result_.type_rows_.push_back(parse_type_row(line, *operation_));
+      parts_.support.type_rows.push_back(parse_type_row(line, *operation_));
     } else if (line.key == "require") {
-      result_.requirements_.push_back({expression(line), line.comment});
+      parts_.space.requirements.push_back({expression(line), line.comment});
     } else if (line.key == "prefer") {
-      result_.preferences_.push_back(
+      parts_.space.preferences.push_back(
           {Expression::parse(line.text, guide_names_, line.text_place), line.comment});
     } else if (line.key == "usual") {
-      std::ranges::move(usual_configs(line, result_.tunables_), std::back_inserter(result_.usual_));
+      std::ranges::move(usual_configs(line, parts_.space.tunables),
+                        std::back_inserter(parts_.space.usual));
     } else if (line.key == "include") {
-      result_.includes_.push_back({line.text, line.key_place.line});
+      parts_.about.includes.push_back({line.text, line.key_place.line});
     } else if (line.key == "priority") {
       // Before a configuration is chosen.
-      result_.priority_ = Expression::parse(line.text, problem_names(*operation_), line.text_place);
+      parts_.support.priority =
+          Expression::parse(line.text, problem_names(*operation_), line.text_place);
     } else if (line.key == "workspace") {
-      result_.workspace_ = expression(line);
+      parts_.run.workspace = expression(line);
     } else if (line.key == "epilogue") {
       if (operation_->is_declared()) {
         line.fail_at_key(fmt::format("kernels of {} take no expressions", operation_->name));
       }
       if (line.text != "yes")
         line.fail(0, "\"yes\" is expected: the template's kernels take expressions");
-      result_.takes_epilogue_ = true;
+      parts_.support.takes_epilogue = true;
     } else if (line.key == "constant") {
       read_constant(line);
     } else if (line.key == "cost") {
-      read_cost_line(line, guide_names_, result_.costs_);
+      read_cost_line(line, guide_names_, parts_.run.costs);
     } else if (line.key == "launch") {
       read_launch(line);
     } else if (is_launch_part(line.key)) {
@@ -304,7 +308,7 @@ class FrontMatterParser {
                       "for operations that are declared with a reference",
                       operation_->name));
     }
-    add_constant(line, *operation_, result_.source_, result_.constants_);
+    add_constant(line, *operation_, parts_.about.source, parts_.run.constants);
   }
 
   /// The template's own before those of headers, and what is known only at launch last. Counting a
@@ -313,7 +317,7 @@ class FrontMatterParser {
     for (const bool at_launch : {false, true}) {
       for (const bool of_header : {false, true}) {
         for_each("tune", [&](const FrontMatterLine& line) {
-          const bool is_of_header = line.key_place.file != result_.file_;
+          const bool is_of_header = line.key_place.file != parts_.about.file;
           if (is_at_launch(line.declaration) != at_launch || is_of_header != of_header) return;
           read_tunable(line);
         });
@@ -322,13 +326,14 @@ class FrontMatterParser {
   }
 
   void read_tunable(const FrontMatterLine& line) {
-    result_.tunables_.push_back(parse_tunable(line));
+    parts_.space.tunables.push_back(parse_tunable(line));
     declare(line);
-    for (const std::int64_t value : result_.tunables_.back().values) {
+    for (const std::int64_t value : parts_.space.tunables.back().values) {
       if (!is_named_value(value)) continue;
-      result_.names_.add_test(value_text(value), result_.names_.find(line.declaration.name), value);
+      parts_.space.names.add_test(value_text(value), parts_.space.names.find(line.declaration.name),
+                                  value);
     }
-    if (result_.tunables_.size() > kMostTunables) {
+    if (parts_.space.tunables.size() > kMostTunables) {
       line.fail_at_key(fmt::format("more than {} tunables", kMostTunables));
     }
   }
@@ -345,7 +350,7 @@ class FrontMatterParser {
       }
       lets.push_back({&line, std::move(value)});
     });
-    for (Let& let : lets) by_slot[result_.names_.find(let.line->declaration.name)] = &let;
+    for (Let& let : lets) by_slot[parts_.space.names.find(let.line->declaration.name)] = &let;
     for (Let& let : lets) place_let(let, by_slot);
   }
 
@@ -363,14 +368,14 @@ class FrontMatterParser {
       const auto found = by_slot.find(slot);
       if (found == by_slot.end()) continue;
       if (found->second->state == Let::State::open) {
-        const std::string& used = result_.names_.name(slot);
+        const std::string& used = parts_.space.names.name(slot);
         let.line->fail(offset_of_name(let.line->text, used),
                        fmt::format("\"{}\" depends on \"{}\", which depends on it", name, used));
       }
       place_let(*found->second, by_slot);
     }
     let.state = Let::State::placed;
-    result_.derived_.push_back({name, std::move(let.value), let.line->comment});
+    parts_.space.derived.push_back({name, std::move(let.value), let.line->comment});
   }
 
   /// Of a problem, or derived from one; a derived size may also be a constant.
@@ -388,7 +393,7 @@ class FrontMatterParser {
   /// depend on them. Lets above it do not either, so checking the names it mentions is enough.
   void check_compiled(const FrontMatterLine& line, const Expression& value) const {
     for (const int slot : value.names_used()) {
-      const auto& used = result_.names_.name(slot);
+      const auto& used = parts_.space.names.name(slot);
       if (is_size(used)) {
         line.fail(offset_of_name(line.text, used),
                   fmt::format("a let cannot depend on the size \"{}\": lets are compiled into the "
@@ -419,7 +424,7 @@ class FrontMatterParser {
       }
       launch.template_arguments = arguments->text;
     }
-    result_.launches_.push_back(std::move(launch));
+    parts_.run.launches.push_back(std::move(launch));
     args_lines_.push_back(nullptr);
   }
 
@@ -433,30 +438,30 @@ class FrontMatterParser {
     }
     if (args_lines_.back() != nullptr) line.fail_at_key("a second \"args\" for this launch");
     args_lines_.back() = &line;
-    result_.launches_.back().args_line = line.text_place.line;
-    result_.launches_.back().args =
-        parse_argument_list(line, *operation_, result_.names_, ArgumentsOf::kernel);
+    parts_.run.launches.back().args_line = line.text_place.line;
+    parts_.run.launches.back().args =
+        parse_argument_list(line, *operation_, parts_.space.names, ArgumentsOf::kernel);
   }
 
   void read_launch_part(const FrontMatterLine& line) {
-    if (result_.launches_.empty()) {
+    if (parts_.run.launches.empty()) {
       line.fail_at_key(fmt::format("\"{}\" belongs below a \"launch\" line", line.key));
     }
     if (line.key == "args") return read_args(line);
-    add_launch_part(line, *operation_, result_.names_, result_.launches_.back());
+    add_launch_part(line, *operation_, parts_.space.names, parts_.run.launches.back());
   }
 
   /// Every field has a value that Kiln knows, since it fills in the struct.
   void check_structs() {
-    check_struct("config", result_.fields_);
+    check_struct("config", parts_.config_struct.fields);
     for (const auto& line : lines_) {
       if (line.declaration.type != kMacro) continue;
       const bool is_let = line.key == "let";
-      result_.fields_.push_back(
+      parts_.config_struct.fields.push_back(
           {.name = line.declaration.name, .type = is_let ? "int" : std::string(kMacro)});
     }
-    check_struct("at", result_.launch_fields_);
-    if (result_.launch_fields_.size() > kMostLaunchValues) {
+    check_struct("at", parts_.launch_struct.fields);
+    if (parts_.launch_struct.fields.size() > kMostLaunchValues) {
       find("at")->fail_at_key(
           fmt::format("more than {} fields, the maximum for a launch", kMostLaunchValues));
     }
@@ -468,7 +473,7 @@ class FrontMatterParser {
     for (const auto* base : key == "at" ? launch_bases_ : config_bases_) {
       add_fields(*line, base->fields, base->name, fields);
     }
-    const auto scanned = find_struct(result_.source_, line->declaration.name);
+    const auto scanned = find_struct(parts_.about.source, line->declaration.name);
     if (!scanned) {
       throw_at(line->declaration.place, line->declaration.name, 0,
                fmt::format("the struct {} is never closed", line->declaration.name));
@@ -490,6 +495,10 @@ class FrontMatterParser {
     }
   }
 
+  void find_slots(StructSpec& spec) const {
+    for (ConfigField& field : spec.fields) field.slot = parts_.space.names.find(field.name);
+  }
+
   /// Without a `types` line, any combination of the types that the operation lists.
   void finish_types() {
     if (find("types") != nullptr) return;
@@ -498,32 +507,32 @@ class FrontMatterParser {
       if (operation_->slots[i].types.empty()) need("types");
       row.slots.push_back({operation_->type_slots()[i], operation_->slots[i].types, {}});
     }
-    result_.type_rows_.push_back(std::move(row));
+    parts_.support.type_rows.push_back(std::move(row));
   }
 
   /// At the end, because the parts of a launch follow its line.
   void finish_launches() {
     std::size_t index = 0;
     for_each("launch", [&](const FrontMatterLine& line) {
-      LaunchSpec& launch = result_.launches_[index];
+      LaunchSpec& launch = parts_.run.launches[index];
       const FrontMatterLine* const args = args_lines_[index++];
       if (launch.grid.empty()) line.fail_at_key("this launch has no \"grid\" line");
       if (launch.block.empty()) line.fail_at_key("this launch has no \"block\" line");
       check_macros(line, launch);
       if (!operation_->is_declared()) return;
       if (args == nullptr) launch.args = default_arguments();
-      if (passes_workspace(launch.args) && !result_.workspace_) {
+      if (passes_workspace(launch.args) && !parts_.run.workspace) {
         args->fail(args->text.find("workspace"),
                    "the template has no workspace; add a line \"workspace BYTES\"");
       }
-      if (!result_.launch_fields_.empty()) launch.args.push_back(struct_at_launch());
+      if (!parts_.launch_struct.fields.empty()) launch.args.push_back(struct_at_launch());
     });
   }
 
   /// Without what the kernels read from constant memory.
   [[nodiscard]] std::vector<ArgumentSpec> default_arguments() const {
-    auto list = default_argument_list(*operation_, result_.names_);
-    for (const ConstantSpec& constant : result_.constants_) {
+    auto list = default_argument_list(*operation_, parts_.space.names);
+    for (const ConstantSpec& constant : parts_.run.constants) {
       std::erase_if(list, [&](const ArgumentSpec& argument) {
         return argument.kind == ArgumentSpec::Kind::operand && argument.index == constant.operand;
       });
@@ -546,15 +555,15 @@ class FrontMatterParser {
   [[nodiscard]] ArgumentSpec struct_at_launch() const {
     ArgumentSpec whole;
     whole.kind = ArgumentSpec::Kind::structure;
-    for (const auto& field : result_.launch_fields_) {
+    for (const auto& field : parts_.launch_struct.fields) {
       ArgumentSpec& member = whole.members.emplace_back();
       member.kind = ArgumentSpec::Kind::number;
-      member.value = Expression::parse(field.name, result_.names_, {result_.file_, 1, 1});
+      member.value = Expression::parse(field.name, parts_.space.names, {parts_.about.file, 1, 1});
     }
     return whole;
   }
 
-  KernelTemplate result_;
+  TemplateParts parts_;
   NameTable guide_names_;  ///< those of the template, and of `cost let` lines
   std::vector<FrontMatterLine> lines_;
   const Operation* operation_ = nullptr;
@@ -569,13 +578,13 @@ class FrontMatterParser {
 
 KernelTemplate KernelTemplate::parse(std::string file, std::string source, const Hints& hints,
                                      const FragmentSearch& fragments) {
-  KernelTemplate result =
-      FrontMatterParser(std::move(file), std::move(source)).run(hints, fragments);
-  for (auto* const fields : {&result.fields_, &result.launch_fields_}) {
-    for (ConfigField& field : *fields) field.slot = result.names_.find(field.name);
+  KernelTemplate result(
+      FrontMatterParser(std::move(file), std::move(source)).run(hints, fragments));
+  if (result.config_struct().type.empty()) {
+    refuse_redefinitions(result.file(), result.source(), result.macros());
   }
-  for (const LaunchSpec& launch : result.launches_) {
-    refuse_textures(result.file_, result.source_, launch.kernel);
+  for (const LaunchSpec& launch : result.launches()) {
+    refuse_textures(result.file(), result.source(), launch.kernel);
   }
   return result;
 }

@@ -13,6 +13,7 @@
 #include "templates/front_matter/allow_line.hpp"
 #include "templates/front_matter/front_matter.hpp"
 #include "templates/front_matter/tensor_map_line.hpp"
+#include "templates/launch/tensor_map_plan.hpp"
 #include "templates/operation/typed_operation.hpp"
 
 namespace kiln {

@@ -5,8 +5,8 @@
 #include <string_view>
 
 #include "templates/front_matter/front_matter_lines.hpp"
-#include "templates/kernel_template.hpp"
 #include "templates/operation/operation.hpp"
+#include "templates/template_parts.hpp"
 
 namespace kiln {
 

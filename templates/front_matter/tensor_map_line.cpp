@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "templates/front_matter/front_matter.hpp"
+#include "templates/launch/tensor_map_plan.hpp"
 #include "templates/nearest_name.hpp"
 #include "templates/text_pieces.hpp"
 

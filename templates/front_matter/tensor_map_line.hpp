@@ -3,8 +3,8 @@
 #pragma once
 
 #include "templates/front_matter/front_matter_lines.hpp"
-#include "templates/kernel_template.hpp"
 #include "templates/operation/operation.hpp"
+#include "templates/template_parts.hpp"
 
 namespace kiln {
 

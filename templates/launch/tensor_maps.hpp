@@ -7,10 +7,10 @@
 #include <functional>
 #include <string>
 
-#include "templates/kernel_template.hpp"
 #include "templates/launch/tensor_map_plan.hpp"
 #include "templates/operation/operation.hpp"
 #include "templates/operation/problem.hpp"
+#include "templates/template_parts.hpp"
 
 namespace kiln {
 

@@ -11,11 +11,13 @@
 #include <string_view>
 #include <vector>
 
+#include "templates/launch/launch_planner.hpp"
 #include "templates/launch/tensor_maps.hpp"
 #include "templates/operation/operation.hpp"
 #include "templates/operation/scalar_text.hpp"
 #include "templates/operation/typed_operation.hpp"
 #include "templates/printable.hpp"
+#include "templates/render/struct_text.hpp"
 
 namespace kiln {
 namespace {
@@ -24,7 +26,7 @@ namespace {
 std::string values_comment(const KernelTemplate& kernel_template, const LaunchValues& values) {
   if (values.count == 0) return "";
   return fmt::format(", then {}",
-                     struct_text(kernel_template.launch_type(), kernel_template.launch_fields(),
+                     struct_text(kernel_template.launch_struct(),
                                  std::vector<std::int64_t>(values.items.begin(),
                                                            values.items.begin() + values.count)));
 }
@@ -104,7 +106,8 @@ std::string export_text(const RenderedKernel& rendered, const KernelTemplate& ke
 std::string export_text_as(const std::string& file, const RenderedKernel& rendered,
                            const KernelTemplate& kernel_template, const Problem& problem,
                            const DeviceLimits& limits) {
-  const auto geometry = kernel_template.geometry(rendered.config, problem, limits);
+  const LaunchPlanner planner(kernel_template, problem, limits);
+  const auto geometry = planner.geometry(rendered.config);
   const Operation& operation = *find_operation(kernel_template.operation());
   const TypedOperation* const typed = find_typed_operation(operation.name);
   std::string text = fmt::format(
@@ -118,7 +121,7 @@ std::string export_text_as(const std::string& file, const RenderedKernel& render
   std::vector<std::int64_t> values;
   if (typed == nullptr) {
     // Refuses what has no value or does not fit its type.
-    static_cast<void>(kernel_template.argument_plans(rendered.config, problem, limits));
+    static_cast<void>(planner.argument_plans(rendered.config));
     values = kernel_template.space(problem, limits).bindings(rendered.config);
   }
   for (std::size_t i = 0; i < geometry.size(); ++i) {
@@ -133,7 +136,7 @@ std::string export_text_as(const std::string& file, const RenderedKernel& render
                         fill.array, fill.bytes);
   }
   text += scalars_comment(operation);
-  const auto workspace = kernel_template.workspace_bytes(rendered.config, problem, limits);
+  const auto workspace = planner.workspace_bytes(rendered.config);
   if (workspace > 0) text += fmt::format("// Workspace: {} bytes of device memory\n", workspace);
   text += fmt::format("// Rendered digest {}\n\n{}", rendered.digest, rendered.text);
 

@@ -16,10 +16,12 @@
 #include "templates/check/macro_redefinition.hpp"
 #include "templates/digest.hpp"
 #include "templates/epilogue/epilogue.hpp"
+#include "templates/launch/launch_planner.hpp"
 #include "templates/operation/operation.hpp"
 #include "templates/render/header_inliner.hpp"
 #include "templates/render/header_names.hpp"
 #include "templates/render/kernel_name.hpp"
+#include "templates/render/struct_text.hpp"
 #include "templates/space/tunable_value.hpp"
 
 namespace kiln {
@@ -64,11 +66,10 @@ const TypeSupport& support_of(DType type) {
 std::vector<std::string> make_name_expressions(const KernelTemplate& kernel_template,
                                                const Config& config, const Problem& problem,
                                                const DeviceLimits& limits) {
-  const auto values = kernel_template.config_fields(config, problem, limits);
+  const auto values = LaunchPlanner(kernel_template, problem, limits).config_fields(config);
   std::vector<std::int64_t> numbers;
   for (const auto& field : values) numbers.push_back(field.value);
-  std::string arguments =
-      struct_text(kernel_template.config_type(), kernel_template.fields(), numbers);
+  std::string arguments = struct_text(kernel_template.config_struct(), numbers);
   for (const auto& slot : find_operation(kernel_template.operation())->type_slots()) {
     fmt::format_to(std::back_inserter(arguments), ", {}", device_type_name(*problem.type(slot)));
   }
@@ -84,7 +85,7 @@ std::vector<std::string> make_name_expressions(const KernelTemplate& kernel_temp
     if (launch.template_arguments) {
       names.push_back(expand_kernel_name(
           fmt::format("{}<{}>", launch.kernel, *launch.template_arguments), replacement));
-    } else if (kernel_template.config_type().empty()) {
+    } else if (kernel_template.config_struct().type.empty()) {
       names.push_back(launch.kernel);
     } else {
       names.push_back(fmt::format("{}<{}>", launch.kernel, arguments));
@@ -97,12 +98,12 @@ std::vector<std::string> make_name_expressions(const KernelTemplate& kernel_temp
 std::string macros_text(const KernelTemplate& kernel_template, const Config& config,
                         const Problem& problem, const DeviceLimits& limits) {
   std::string text;
-  if (!kernel_template.config_type().empty()) return text;
+  if (!kernel_template.config_struct().type.empty()) return text;
   const auto names = kernel_template.macros();
   if (std::ranges::find(names, kTunerMacro) == names.end()) {
     text += fmt::format("#define {} 1\n", kTunerMacro);
   }
-  for (const auto& macro : kernel_template.config_fields(config, problem, limits)) {
+  for (const auto& macro : LaunchPlanner(kernel_template, problem, limits).config_fields(config)) {
     text += fmt::format("#define {} {}\n", macro.name, value_text(macro.value));
   }
   return text;
@@ -242,7 +243,7 @@ RenderedKernel render(const Catalog& catalog, const KernelTemplate& kernel_templ
                   preamble(problem, inliner) +
                   macros_text(kernel_template, config, problem, limits) + inliner.text();
   if (!kernel_template.macros().empty()) {
-    const auto values = kernel_template.config_fields(config, problem, limits);
+    const auto values = LaunchPlanner(kernel_template, problem, limits).config_fields(config);
     rendered.text +=
         redefinitions_text(origin.path, kernel_template.source(), kernel_template, values);
     for (std::size_t i = 0; i < inliner.inlined().size(); ++i) {

@@ -119,7 +119,7 @@ void make_present(CandidateKey& key) {
   if (kernel_template == nullptr) return;
   key.template_digest = Catalog::builtin().digest(key.template_name);
   Config config;
-  for (const Tunable& tunable : kernel_template->tunables()) {
+  for (const Tunable& tunable : kernel_template->space_spec().tunables) {
     if (const auto value = key.config.find(tunable.name)) config.set(tunable.name, *value);
   }
   key.config = config;

@@ -20,6 +20,7 @@
 #include "runtime/emulated/device/emulated_device.hpp"
 #include "templates/catalog.hpp"
 #include "templates/kernels/common/gemm_args.cuh"
+#include "templates/launch/launch_planner.hpp"
 #include "templates/operation/gemm_problem.hpp"
 #include "templates/render/renderer.hpp"
 #include "tests/unit/emulated/ptx_runner.hpp"
@@ -153,7 +154,7 @@ TEST(EmulatedSpeed, AMatrixMultiplicationOfTensorCores) {
   args.lda = args.ldb = args.ldc = args.ldd = kSide;
   args.alpha = 1.0;
   args.m = args.n = args.k = kSide;
-  const LaunchGeometry geometry = kernel.geometry(config, problem, limits).front();
+  const LaunchGeometry geometry = LaunchPlanner(kernel, problem, limits).geometry(config).front();
   double seconds = kMostSeconds;
   for (int turn = 0; turn < kTurns; ++turn) {
     const double begin = thread_seconds();

@@ -9,6 +9,7 @@
 #include "kiln/error.hpp"
 #include "templates/catalog.hpp"
 #include "templates/kernel_template.hpp"
+#include "templates/launch/launch_planner.hpp"
 #include "templates/operation/gemm_problem.hpp"
 #include "templates/operation/operation.hpp"
 #include "templates/render/header_inliner.hpp"
@@ -91,7 +92,7 @@ TEST(FuzzFrontMatter, AnswersOrPointsAtTheFault) {
       if (made.why_unsupported(problem, limits)) continue;
       const auto config = made.space(problem, limits).default_config();
       // Values out of range are found here, and reported with the launch's line.
-      if (config) (void)made.geometry(*config, problem, limits);
+      if (config) (void)LaunchPlanner(made, problem, limits).geometry(*config);
     } catch (const Error& error) {
       ASSERT_EQ(error.kind(), ErrorKind::template_) << error.what() << "\ninput: " << text;
       ASSERT_EQ(std::string(error.what()).rfind("fuzz.cu:", 0), 0U) << error.what();

@@ -6,6 +6,7 @@
 #include <random>
 
 #include "templates/catalog.hpp"
+#include "templates/launch/launch_planner.hpp"
 #include "templates/operation/problem.hpp"
 #include "templates/render/renderer.hpp"
 #include "tests/gpu/emulator_fragments.hpp"
@@ -85,7 +86,7 @@ std::optional<PairResult> Gemms::multiply(const Gemm& gemm, Values whole) {
   config_ = space.default_config().value();
   if (!takes_default(kernel, GetParam().turn)) config_ = space.sample(random).value_or(config_);
   RenderedKernel rendered = render(catalog, kernel, config_, problem, limits());
-  LaunchPlan plan = kernel.plan(config_, problem, limits());
+  LaunchPlan plan = LaunchPlanner(kernel, problem, limits()).plan(config_);
   const ProblemCase tuned =
       problem_case({gemm, gemm.acc == DType::s32 ? 3.0 : 0.5, gemm.reads_c ? -1.0 : 0.0});
   const auto bytes = [&](std::size_t operand) {

@@ -20,6 +20,7 @@
 #include "runtime/device.hpp"
 #include "templates/catalog.hpp"
 #include "templates/kernels/common/gemm_args.cuh"
+#include "templates/launch/launch_planner.hpp"
 #include "templates/operation/gemm_problem.hpp"
 #include "templates/operation/problem.hpp"
 #include "templates/render/renderer.hpp"
@@ -71,7 +72,7 @@ struct SameKernel {
     kiln::DeviceStatus status;
     module = device.load(compiled.cubin, compiled.lowered_names, status);
     if (!module) return;
-    const auto launches = origin.geometry(config_values, problem, limits);
+    const auto launches = kiln::LaunchPlanner(origin, problem, limits).geometry(config_values);
     std::size_t at = 0;
     while (launches[at].left_out()) ++at;
     geometry = launches[at];

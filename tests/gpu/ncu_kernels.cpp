@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Kiln authors
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/gpu/ncu_kernels.hpp"
+#include "templates/launch/launch_planner.hpp"
 #include "templates/space/tunable_value.hpp"
 
 #include <fmt/format.h>
@@ -52,7 +53,7 @@ CountedKernel from_catalog(const CatalogCase& test, const DeviceLimits& limits) 
   }
   counted.source = rendered.text;
   counted.name = rendered.name_expressions.at(0);
-  counted.geometry = kernel.geometry(config, problem, limits).at(0);
+  counted.geometry = LaunchPlanner(kernel, problem, limits).geometry(config).at(0);
   counted.tolerance = test.tolerance;
   counted.arguments = [gemm](DevicePtr memory) {
     constexpr DevicePtr kOperand = kCountedBytes / 4;

@@ -50,7 +50,7 @@ std::string values_text(const Tunable& tunable) {
 std::uint64_t raw_size(const KernelTemplate& kernel_template) {
   constexpr auto kMost = std::numeric_limits<std::uint64_t>::max();
   std::uint64_t size = 1;
-  for (const auto& tunable : kernel_template.tunables()) {
+  for (const auto& tunable : kernel_template.space_spec().tunables) {
     if (size > kMost / tunable.values.size()) return kMost;
     size *= tunable.values.size();
   }
@@ -77,7 +77,7 @@ Json template_json(const Catalog& catalog, const KernelTemplate& kernel_template
   json["types"] = Json::array();
   for (const auto& row : kernel_template.type_rows()) json["types"].push_back(types_text(row));
   json["tunables"] = Json::array();
-  for (const auto& tunable : kernel_template.tunables()) {
+  for (const auto& tunable : kernel_template.space_spec().tunables) {
     Json values = Json::array();
     for (const auto value : tunable.values) values.push_back(value_json(value));
     json["tunables"].push_back({{"name", tunable.name},
@@ -104,10 +104,11 @@ Json template_json(const Catalog& catalog, const KernelTemplate& kernel_template
     }
     return list;
   };
-  json["requirements"] = conditions(kernel_template.requirements());
-  json["preferences"] = conditions(kernel_template.preferences());
+  json["requirements"] = conditions(kernel_template.space_spec().requirements);
+  json["preferences"] = conditions(kernel_template.space_spec().preferences);
   json["usual"] = Json::array();
-  for (const Config& usual : kernel_template.usual()) json["usual"].push_back(to_json(usual));
+  for (const Config& usual : kernel_template.space_spec().usual)
+    json["usual"].push_back(to_json(usual));
   json["raw_size"] = raw_size(kernel_template);
   return json;
 }
@@ -125,11 +126,11 @@ std::string conditions_text(std::string_view heading, const std::vector<Requirem
 
 /// A section with a line for each usual configuration; nothing where there are none.
 std::string usual_text(const KernelTemplate& kernel_template) {
-  if (kernel_template.usual().empty()) return "";
+  if (kernel_template.space_spec().usual.empty()) return "";
   std::string text = "\nusual configurations (other tunables have their defaults)\n";
-  for (const Config& usual : kernel_template.usual()) {
+  for (const Config& usual : kernel_template.space_spec().usual) {
     Config named;
-    for (const auto& tunable : kernel_template.tunables()) {
+    for (const auto& tunable : kernel_template.space_spec().tunables) {
       const auto value = usual.at(tunable.name);
       if (value != tunable.default_value) named.set(tunable.name, value);
     }
@@ -231,8 +232,9 @@ int list_templates(Context& context, const TemplatesOptions& options) {
                {"combinations", Table::Align::right},
                {"purpose"}});
   for (const auto& each : catalog.templates()) {
-    table.add_row({each.name(), each.operation(), fmt::format("{}", each.tunables().size()),
-                   count_text(raw_size(each)), each.purpose()});
+    table.add_row({each.name(), each.operation(),
+                   fmt::format("{}", each.space_spec().tunables.size()), count_text(raw_size(each)),
+                   each.purpose()});
   }
   context.print(table.text());
   return kExitOk;
@@ -255,17 +257,17 @@ std::string template_text(const KernelTemplate& kernel_template) {
   }
   text += facts.text();
 
-  if (!kernel_template.tunables().empty()) text += "\ntunables (* is the default)\n";
+  if (!kernel_template.space_spec().tunables.empty()) text += "\ntunables (* is the default)\n";
   FactSheet tunables;
-  for (const auto& tunable : kernel_template.tunables()) {
+  for (const auto& tunable : kernel_template.space_spec().tunables) {
     const bool at_launch = kernel_template.is_at_launch(tunable.name);
     tunables.add(tunable.name, fmt::format("{:<20}  {}{}", values_text(tunable), tunable.comment,
                                            at_launch ? " (at launch)" : ""));
   }
   text += tunables.text();
 
-  text += conditions_text("requirements", kernel_template.requirements());
-  text += conditions_text("preferred", kernel_template.preferences());
+  text += conditions_text("requirements", kernel_template.space_spec().requirements);
+  text += conditions_text("preferred", kernel_template.space_spec().preferences);
   return text + usual_text(kernel_template);
 }
 

@@ -12,6 +12,7 @@
 #include "kiln/error.hpp"
 #include "templates/catalog.hpp"
 #include "templates/digest.hpp"
+#include "templates/launch/launch_planner.hpp"
 #include "templates/render/renderer.hpp"
 #include "tuner/measure/cublaslt_baselines.hpp"
 #include "tuner/setup_parts.hpp"
@@ -202,7 +203,8 @@ void add_gemm_reference(Compiler& compiler, const DeviceInfo& device, Evaluation
   compile.code = device.code;
   setup.reference = compile_or_throw(compiler, compile);
   for (const auto& one : setup.cases) {
-    const auto launches = naive.geometry(*config, reference_problem(gemm_of(one)), device.limits);
+    const Problem problem = reference_problem(gemm_of(one));
+    const auto launches = LaunchPlanner(naive, problem, device.limits).geometry(*config);
     setup.reference_geometry.push_back(launches.front());
   }
 }

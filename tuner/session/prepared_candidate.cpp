@@ -17,6 +17,7 @@
 #include "templates/check/compile_diagnosis.hpp"
 #include "templates/front_matter/allow_line.hpp"
 #include "templates/launch/launch_evaluator.hpp"
+#include "templates/launch/launch_planner.hpp"
 #include "tuner/compile/code_digest.hpp"
 #include "tuner/session/typed_tuning.hpp"
 #include "tuner/strategies/strategy.hpp"
@@ -87,13 +88,14 @@ void plan_cases(const KernelTemplate& kernel_template, const Config& config,
       job.workspace_bytes.push_back(0);
       continue;
     }
-    job.geometry.push_back(kernel_template.geometry(config, problem, limits));
-    job.arguments.push_back(kernel_template.argument_plans(config, problem, limits));
+    const LaunchPlanner planner(kernel_template, problem, limits);
+    job.geometry.push_back(planner.geometry(config));
+    job.arguments.push_back(planner.argument_plans(config));
     if (const TypedTuning* const typed = find_typed_tuning(problem.operation)) {
       job.arguments.back().assign(job.geometry.back().size(), typed->argument(one));
     }
     if (has_constants) job.constants.push_back(kernel_template.constant_fills(problem));
-    job.workspace_bytes.push_back(kernel_template.workspace_bytes(config, problem, limits));
+    job.workspace_bytes.push_back(planner.workspace_bytes(config));
   }
 }
 

@@ -11,7 +11,7 @@
 #include "runtime/emulated/model/instruction_cost.hpp"
 #include "runtime/emulated/model/trace.hpp"
 #include "runtime/emulated/profiles/device_profile.hpp"
-#include "templates/kernel_template.hpp"
+#include "templates/launch/launch_plan.hpp"
 
 namespace kiln::emulated {
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "templates/catalog.hpp"
+#include "templates/launch/launch_planner.hpp"
 #include "templates/operation/gemm_problem.hpp"
 #include "templates/render/renderer.hpp"
 #include "tests/compile/mutants/plain_specimen.hpp"
@@ -30,7 +31,7 @@ class CatalogSpecimen : public Specimen {
     const Problem problem = to_problem(gemm);
     const KernelTemplate& from = Catalog::builtin().at(kernel);
     rendered_ = render(Catalog::builtin(), from, Config::parse(config), problem, limits_);
-    const auto launches = from.geometry(rendered_.config, problem, limits_);
+    const auto launches = LaunchPlanner(from, problem, limits_).geometry(rendered_.config);
     while (launches.at(kernel_).left_out()) ++kernel_;
     geometry_ = launches.at(kernel_);
   }

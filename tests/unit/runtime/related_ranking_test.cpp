@@ -16,6 +16,7 @@
 
 #include "runtime/choice/kernel_chooser.hpp"
 #include "runtime/model/device_profile.hpp"
+#include "templates/launch/launch_planner.hpp"
 #include "templates/operation/gemm_problem.hpp"
 #include "templates/space/tunable_value.hpp"
 #include "tests/support/built_in_config.hpp"
@@ -152,7 +153,8 @@ TEST_F(RelatedRankingTest, FewTilesAreNotLeftToFewMultiprocessors) {
   const DeviceLimits limits = device_of("h200").limits;
   const auto choice = choose(problem);
   ASSERT_TRUE(choice);
-  const auto launches = choice->kernel_template->geometry(choice->config, problem, limits);
+  const LaunchPlanner planner(*choice->kernel_template, problem, limits);
+  const auto launches = planner.geometry(choice->config);
   EXPECT_EQ(choice->kernel_template->launches().at(1).kernel, "gemm_wgmma");
   EXPECT_GE(count_of(launches.at(1).grid), 64U) << choice->config.canonical();
 }

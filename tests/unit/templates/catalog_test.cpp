@@ -95,7 +95,7 @@ TEST(Catalog, AUsersTemplateReplacesABuiltin) {
   folder.write("helper.cuh", "");
   const auto catalog = Catalog::with_directories({folder.path()});
   EXPECT_EQ(catalog.templates().size(), Catalog::builtin().templates().size());
-  EXPECT_EQ(catalog.at("gemm_naive").config_type(), "TinyConfig");
+  EXPECT_EQ(catalog.at("gemm_naive").config_struct().type, "TinyConfig");
   EXPECT_NE(catalog.digest("gemm_naive"), Catalog::builtin().digest("gemm_naive"));
   EXPECT_EQ(catalog.digest("gemm_tiled"), Catalog::builtin().digest("gemm_tiled"));
 }
@@ -329,7 +329,7 @@ TEST(Catalog, LeavesOutMalformedFilesAndKeepsTheOthers) {
   folder.write("squares_plain.cu", "//@ template   squares_plain\n//@ operation  squares\n");
   const auto catalog = Catalog::with_sound_files({folder.path()});
   EXPECT_NE(catalog.find("tiny"), nullptr);
-  EXPECT_NE(catalog.at("gemm_naive").config_type(), "") << "the built-in one stays";
+  EXPECT_NE(catalog.at("gemm_naive").config_struct().type, "") << "the built-in one stays";
   ASSERT_EQ(catalog.broken().size(), 2U) << "a template says nothing of its operation's mistakes";
   EXPECT_EQ(catalog.find_broken("squares")->file, folder.path() + "/squares.cu");
   EXPECT_THAT(catalog.find_broken("gemm_naive")->error.what(),

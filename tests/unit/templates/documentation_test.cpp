@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "templates/front_matter/front_matter.hpp"
+#include "templates/launch/launch_planner.hpp"
 #include "templates/operation/gemm_problem.hpp"
 #include "templates/render/renderer.hpp"
 #include "templates/template_names.hpp"
@@ -50,7 +51,7 @@ TEST(TemplatesPage, WorkedExampleLoadsAndRenders) {
   EXPECT_EQ(dot.space(problem, limits).count(), 12U);
   const auto config = dot.space(problem, limits).default_config().value();
   EXPECT_EQ(config, (Config{{"unroll", 4}, {"warps", 4}}));
-  EXPECT_EQ(dot.geometry(config, problem, limits)[0].grid[0], 16U);
+  EXPECT_EQ(LaunchPlanner(dot, problem, limits).geometry(config)[0].grid[0], 16U);
   EXPECT_THAT(render(catalog, dot, config, problem, limits).text,
               HasSubstr("store_element(Acc product"));
   const auto large = to_problem(Gemm::of(DType::f16, 512, 512, 512));
@@ -77,7 +78,8 @@ TEST(OperationsPage, KernelsAsTheyAreLoadAndRender) {
   const auto rendered = render(catalog, rows, config, problem, limits);
   EXPECT_THAT(rendered.name_expressions, ::testing::ElementsAre("softmax_rows<__half, float>"));
   EXPECT_THAT(rendered.text, HasSubstr("#define block_size_x 128\n#define warps 4\n"));
-  EXPECT_EQ(rows.argument_plans(config, problem, limits).at(0).parameters.size(), 4U);
+  EXPECT_EQ(LaunchPlanner(rows, problem, limits).argument_plans(config).at(0).parameters.size(),
+            4U);
 }
 
 TEST(TemplatesPage, NamesEveryNameAndFunction) {

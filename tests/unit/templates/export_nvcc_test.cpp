@@ -48,7 +48,7 @@ void expect_compiles(const KernelTemplate& kernel_template, const Catalog& catal
   std::ifstream stream(folder.path() + "/kernel.o", std::ios::binary);
   const std::string bytes((std::istreambuf_iterator<char>(stream)), {});
   EXPECT_NE(bytes.find(".text."), std::string::npos);
-  EXPECT_NE(bytes.find(kernel_template.config_type()), std::string::npos);
+  EXPECT_NE(bytes.find(kernel_template.config_struct().type), std::string::npos);
 }
 
 TEST(Export, BuiltinCompilesWithPlainNvcc) {

@@ -11,8 +11,10 @@
 
 #include "templates/catalog.hpp"
 #include "templates/kernel_template.hpp"
+#include "templates/launch/launch_planner.hpp"
 #include "templates/operation/gemm_problem.hpp"
 #include "templates/render/renderer.hpp"
+#include "templates/render/struct_text.hpp"
 #include "tests/unit/templates/expect_error.hpp"
 #include "tests/unit/templates/tiny_template.hpp"
 
@@ -105,8 +107,9 @@ std::vector<std::string> names_of_fields(const std::vector<ConfigField>& fields)
 
 TEST(Fragments, GiveTunablesLetsAndRequirements) {
   const KernelTemplate user = parse_user(std::string(kUser));
-  EXPECT_THAT(names_of_fields(user.fields()), ElementsAre("pieces", "twice", "tile", "threads"));
-  EXPECT_THAT(names_of_fields(user.launch_fields()), ElementsAre("each", "group"));
+  EXPECT_THAT(names_of_fields(user.config_struct().fields),
+              ElementsAre("pieces", "twice", "tile", "threads"));
+  EXPECT_THAT(names_of_fields(user.launch_struct().fields), ElementsAre("each", "group"));
   EXPECT_TRUE(user.is_at_launch("each"));
   EXPECT_FALSE(user.is_at_launch("pieces"));
   const auto space = user.space(problem_of_fragments(), device_of_fragments());
@@ -118,7 +121,8 @@ TEST(Fragments, GiveTunablesLetsAndRequirements) {
 TEST(Fragments, LetsMayStandInAnyOrder) {
   const KernelTemplate user = parse_user(std::string(kUser));
   const Config config{{"pieces", 2}, {"tile", 64}, {"group", 8}};
-  const auto geometry = user.geometry(config, problem_of_fragments(), device_of_fragments());
+  const auto geometry =
+      LaunchPlanner(user, problem_of_fragments(), device_of_fragments()).geometry(config);
   EXPECT_EQ(geometry.at(0).grid[0], 4U);
   EXPECT_EQ(geometry.at(0).block[0], 512U);
   EXPECT_EQ(geometry.at(0).values.items[0], 32) << "each";
@@ -128,8 +132,8 @@ TEST(Fragments, LetsMayStandInAnyOrder) {
 // What only the front matter knows is neither a field nor limited to 32 bits.
 TEST(Fragments, LetsOnLinesOfTheirOwnTake64Bits) {
   const KernelTemplate user = parse_user(std::string(kUser));
-  EXPECT_EQ(user.workspace_bytes({{"pieces", 1}, {"tile", 64}, {"group", 1}},
-                                 problem_of_fragments(), device_of_fragments()),
+  EXPECT_EQ(LaunchPlanner(user, problem_of_fragments(), device_of_fragments())
+                .workspace_bytes({{"pieces", 1}, {"tile", 64}, {"group", 1}}),
             2 * 4294967296);
 }
 
@@ -139,8 +143,8 @@ TEST(Fragments, FieldsOfBasesAreNamedInsideTheirBraces) {
                                         {.name = "c", .base = "Two"},
                                         {.name = "d"}};
   const std::vector<std::int64_t> values{1, 2, -3, 4};
-  EXPECT_EQ(struct_text("Config", fields, values), "Config{{.a = 1, .b = 2}, {.c = -3}, 4}");
-  EXPECT_EQ(struct_text("Config", {{.name = "d"}}, std::span(values).last(1)), "Config{.d = 4}");
+  EXPECT_EQ(struct_text({"Config", fields}, values), "Config{{.a = 1, .b = 2}, {.c = -3}, 4}");
+  EXPECT_EQ(struct_text({"Config", {{.name = "d"}}}, std::span(values).last(1)), "Config{.d = 4}");
 }
 
 // A user's template finds its own headers and Kiln's; both are part of its digest.
@@ -217,9 +221,9 @@ TEST(FragmentErrors, OfLets) {
 TEST(Fragments, FamiliesShareSplitKAndRepacking) {
   for (const std::string_view name : {"gemm_mma", "gemm_wgmma"}) {
     const KernelTemplate& family = Catalog::builtin().at(name);
-    EXPECT_THAT(names_of_fields(family.fields()),
+    EXPECT_THAT(names_of_fields(family.config_struct().fields),
                 ::testing::IsSupersetOf({"repack", "k_major_a", "vec_part", "vec_d"}));
-    EXPECT_THAT(names_of_fields(family.launch_fields()), ::testing::Contains("splits"));
+    EXPECT_THAT(names_of_fields(family.launch_struct().fields), ::testing::Contains("splits"));
   }
 }
 

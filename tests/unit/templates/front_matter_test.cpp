@@ -9,6 +9,7 @@
 #include <string>
 
 #include "templates/kernel_template.hpp"
+#include "templates/launch/launch_planner.hpp"
 #include "templates/operation/gemm_problem.hpp"
 #include "tests/unit/templates/expect_error.hpp"
 #include "tests/unit/templates/tiny_template.hpp"
@@ -42,21 +43,21 @@ TEST(FrontMatter, ReadsEverything) {
   EXPECT_EQ(tiny.name(), "tiny");
   EXPECT_EQ(tiny.purpose(), "Adds nothing up; see https://example.org for more.");
   EXPECT_EQ(tiny.operation(), "gemm");
-  EXPECT_EQ(tiny.config_type(), "TinyConfig");
+  EXPECT_EQ(tiny.config_struct().type, "TinyConfig");
   EXPECT_EQ(tiny.file(), "tiny.cu");
   EXPECT_EQ(tiny.source(), kTinyTemplate);
   EXPECT_EQ(tiny.arch_text(), "sm >= 75");
-  ASSERT_EQ(tiny.tunables().size(), 2U);
-  EXPECT_EQ(tiny.tunables()[0].name, "tile_m");
-  EXPECT_THAT(tiny.tunables()[0].values, ElementsAre(32, 64, 128));
-  EXPECT_EQ(tiny.tunables()[0].default_value, 64);
-  EXPECT_EQ(tiny.tunables()[0].comment, "rows of a block");
-  EXPECT_EQ(tiny.tunables()[1].comment, "");
-  ASSERT_EQ(tiny.derived().size(), 2U);
-  EXPECT_EQ(tiny.derived()[0].value.text(), "tile_m * tile_n / 16");
-  EXPECT_EQ(tiny.derived()[0].comment, "a thread has 16 elements");
-  ASSERT_EQ(tiny.requirements().size(), 3U);
-  EXPECT_EQ(tiny.requirements()[0].message, "of a block");
+  ASSERT_EQ(tiny.space_spec().tunables.size(), 2U);
+  EXPECT_EQ(tiny.space_spec().tunables[0].name, "tile_m");
+  EXPECT_THAT(tiny.space_spec().tunables[0].values, ElementsAre(32, 64, 128));
+  EXPECT_EQ(tiny.space_spec().tunables[0].default_value, 64);
+  EXPECT_EQ(tiny.space_spec().tunables[0].comment, "rows of a block");
+  EXPECT_EQ(tiny.space_spec().tunables[1].comment, "");
+  ASSERT_EQ(tiny.space_spec().derived.size(), 2U);
+  EXPECT_EQ(tiny.space_spec().derived[0].value.text(), "tile_m * tile_n / 16");
+  EXPECT_EQ(tiny.space_spec().derived[0].comment, "a thread has 16 elements");
+  ASSERT_EQ(tiny.space_spec().requirements.size(), 3U);
+  EXPECT_EQ(tiny.space_spec().requirements[0].message, "of a block");
   ASSERT_EQ(tiny.type_rows().size(), 2U);
   const auto& d = tiny.type_rows()[0].slots[3];
   EXPECT_EQ(d.name, "d");
@@ -82,7 +83,7 @@ TEST(FrontMatter, WindowsLineEndsAndTabs) {
   for (const char c : kTinyTemplate) text += c == '\n' ? std::string("\r\n") : std::string(1, c);
   const auto tiny = KernelTemplate::parse("tiny.cu", text);
   EXPECT_EQ(tiny.name(), "tiny");
-  EXPECT_EQ(tiny.requirements()[2].message, "loads are 4 bytes wide");
+  EXPECT_EQ(tiny.space_spec().requirements[2].message, "loads are 4 bytes wide");
   EXPECT_NO_THROW((void)KernelTemplate::parse("tiny.cu", replaced("tune 32 64*", "tune\t32 64*")));
 }
 
@@ -113,7 +114,7 @@ TEST(FrontMatter, Costs) {
   EXPECT_EQ(two.cost_lines()[0].line, 25);
   EXPECT_EQ(two.cost_lines()[1].name, "waits");
   // They are not compiled in.
-  EXPECT_EQ(two.derived().size(), none.derived().size());
+  EXPECT_EQ(two.space_spec().derived.size(), none.space_spec().derived.size());
 }
 
 TEST(FrontMatter, CostsMayNameValuesThatOnlyCostsMention) {
@@ -128,7 +129,7 @@ TEST(FrontMatter, CostsMayNameValuesThatOnlyCostsMention) {
   const DeviceLimits limits = *limits_of_arch("sm_90");
   const auto config = kernel.space(problem, limits).default_config();
   ASSERT_TRUE(config);
-  const auto costs = kernel.costs(*config, problem, limits);
+  const auto costs = LaunchPlanner(kernel, problem, limits).costs(*config);
   ASSERT_EQ(costs.size(), 2U);
   EXPECT_EQ(costs[0].name, "fp32");
   EXPECT_EQ(costs[0].value, 16);
@@ -256,11 +257,11 @@ TEST(FrontMatter, StatementsGoOnWithTheNextLine) {
                           "//@ require    max(tile_m,\n//@                tile_n) < 512\n"
                           "//@ require    tile_m == 32\n//@              ? true : tile_n > 0\n"
                           "//@ types      a=s8 b=s8\n//@              c=s32 d=s32 acc=s32\n"));
-  ASSERT_EQ(made.requirements().size(), 5U);
-  EXPECT_EQ(made.requirements()[1].condition.text(), "tile_m >= tile_n");
-  EXPECT_EQ(made.requirements()[1].message, "at least as high as wide");
-  EXPECT_EQ(made.requirements()[2].condition.text(), "max(tile_m, tile_n) < 512");
-  EXPECT_EQ(made.requirements()[3].condition.text(), "tile_m == 32 ? true : tile_n > 0");
+  ASSERT_EQ(made.space_spec().requirements.size(), 5U);
+  EXPECT_EQ(made.space_spec().requirements[1].condition.text(), "tile_m >= tile_n");
+  EXPECT_EQ(made.space_spec().requirements[1].message, "at least as high as wide");
+  EXPECT_EQ(made.space_spec().requirements[2].condition.text(), "max(tile_m, tile_n) < 512");
+  EXPECT_EQ(made.space_spec().requirements[3].condition.text(), "tile_m == 32 ? true : tile_n > 0");
   ASSERT_EQ(made.type_rows().size(), 3U);
   EXPECT_EQ(made.type_rows()[2].slots.size(), 5U);
 }
@@ -269,11 +270,11 @@ TEST(FrontMatter, FieldsGoOnWithTheNextLine) {
   const auto made = KernelTemplate::parse(
       "tiny.cu", replaced("tune 32 64* 128           // rows of a block",
                           "tune 32 64*\n                   //@      128 256   // rows of a block"));
-  EXPECT_THAT(made.tunables()[0].values, ElementsAre(32, 64, 128, 256));
-  EXPECT_EQ(made.tunables()[0].comment, "rows of a block");
+  EXPECT_THAT(made.space_spec().tunables[0].values, ElementsAre(32, 64, 128, 256));
+  EXPECT_EQ(made.space_spec().tunables[0].comment, "rows of a block");
   const auto let = KernelTemplate::parse(
       "tiny.cu", replaced("let tile_m * tile_n / 16", "let tile_m\n  //@   * tile_n / 16"));
-  EXPECT_EQ(let.derived()[0].value.text(), "tile_m * tile_n / 16");
+  EXPECT_EQ(let.space_spec().derived[0].value.text(), "tile_m * tile_n / 16");
 }
 
 // A key that is also a tunable's name is distinguished by what follows it.
@@ -285,7 +286,7 @@ TEST(FrontMatter, ATunableMayBeNamedLikeAKey) {
   const std::string before = "//@ require    tile_m >= grid\n";
   text.replace(text.find(before), before.size(), "//@ require    tile_m >=\n//@   grid * 1\n");
   const auto made = KernelTemplate::parse("tiny.cu", text);
-  EXPECT_EQ(made.requirements()[1].condition.text(), "tile_m >= grid * 1");
+  EXPECT_EQ(made.space_spec().requirements[1].condition.text(), "tile_m >= grid * 1");
   EXPECT_EQ(made.launches()[0].grid.size(), 2U);
 }
 
@@ -310,12 +311,12 @@ TEST(FrontMatter, StructAtLaunch) {
                           "  int tiles_m;  //@ let ceil_div(m, tile_m) * splits\n"
                           "};\n"
                           "//@ require    splits <= tiles_m\n//@ require    threads"));
-  EXPECT_EQ(made.launch_type(), "TinyLaunch");
+  EXPECT_EQ(made.launch_struct().type, "TinyLaunch");
   EXPECT_TRUE(made.is_at_launch("splits"));
   EXPECT_EQ(made.compiled_part(Config{{"tile_m", 8}, {"splits", 2}}), (Config{{"tile_m", 8}}));
   EXPECT_TRUE(made.is_at_launch("tiles_m"));
   EXPECT_FALSE(made.is_at_launch("tile_m"));
-  EXPECT_EQ(made.tunables().size(), 3U);
+  EXPECT_EQ(made.space_spec().tunables.size(), 3U);
 }
 
 TEST(FrontMatterError, StructAtLaunch) {
@@ -373,15 +374,15 @@ TEST(FrontMatterError, TheOldFormIsShownAsTheNew) {
 TEST(FrontMatter, PreferencesAndPriority) {
   const auto none = KernelTemplate::parse("tiny.cu", std::string(kTinyTemplate));
   EXPECT_EQ(none.priority_text(), "0");
-  EXPECT_TRUE(none.preferences().empty());
+  EXPECT_TRUE(none.space_spec().preferences.empty());
   const auto made = KernelTemplate::parse(
       "tiny.cu", replaced("//@ workspace",
                           "//@ prefer m < 64 || tile_m >= 64   // enough reuse\n"
                           "//@ priority m >= 64 ? 100 : 1 / (k - 64)\n"
                           "//@ workspace"));
-  ASSERT_EQ(made.preferences().size(), 1U);
-  EXPECT_EQ(made.preferences()[0].condition.text(), "m < 64 || tile_m >= 64");
-  EXPECT_EQ(made.preferences()[0].message, "enough reuse");
+  ASSERT_EQ(made.space_spec().preferences.size(), 1U);
+  EXPECT_EQ(made.space_spec().preferences[0].condition.text(), "m < 64 || tile_m >= 64");
+  EXPECT_EQ(made.space_spec().preferences[0].message, "enough reuse");
   const auto limits = limits_of_arch("90a").value();
   const auto priority = [&](std::int64_t m) {
     return made.priority(to_problem(Gemm::of(DType::f16, m, 64, 64)), limits);

@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "templates/catalog.hpp"
+#include "templates/launch/launch_planner.hpp"
 #include "templates/operation/gemm_problem.hpp"
 #include "templates/operation/judge.hpp"
 #include "templates/render/renderer.hpp"
@@ -85,19 +86,20 @@ TEST_F(HintsTest, UsualAndCostAddToThoseOfTheTemplate) {
       "//@ cost waits = tile_n +\n"
       "//@              1\n");
   const KernelTemplate& tiny = catalog.at("tiny");
-  EXPECT_THAT(tiny.usual(), ElementsAre(Config{{"tile_m", 32}, {"tile_n", 32}},
-                                        Config{{"tile_m", 128}, {"tile_n", 32}}));
-  const auto costs = tiny.costs(kHintsDefault, problem_of_hints(), device_of_hints());
+  EXPECT_THAT(tiny.space_spec().usual, ElementsAre(Config{{"tile_m", 32}, {"tile_n", 32}},
+                                                   Config{{"tile_m", 128}, {"tile_n", 32}}));
+  const auto costs =
+      LaunchPlanner(tiny, problem_of_hints(), device_of_hints()).costs(kHintsDefault);
   ASSERT_EQ(costs.size(), 2U);
   EXPECT_EQ(costs[0].value, 64);
   EXPECT_EQ(costs[1].value, 33);
 }
 
 TEST_F(HintsTest, ACatalogReadsThemAgain) {
-  EXPECT_EQ(open_with("//@ usual tile_m=32\n").at("tiny").usual().size(), 1U);
-  EXPECT_EQ(open_with("//@ usual tile_m=32|128\n").at("tiny").usual().size(), 2U);
+  EXPECT_EQ(open_with("//@ usual tile_m=32\n").at("tiny").space_spec().usual.size(), 1U);
+  EXPECT_EQ(open_with("//@ usual tile_m=32|128\n").at("tiny").space_spec().usual.size(), 2U);
   std::filesystem::remove(folder.path() + "/tiny.hints");
-  EXPECT_THAT(open().at("tiny").usual(), IsEmpty());
+  EXPECT_THAT(open().at("tiny").space_spec().usual, IsEmpty());
 }
 
 TEST_F(HintsTest, EditsChangeNoDigestAndNoRenderedText) {
@@ -121,7 +123,7 @@ TEST_F(HintsTest, EditsChangeNoJudgeOfADeclaredOperation) {
   const Catalog without = open();
   folder.write("row.hints", "//@ prefer block_size > 64\n");
   const Catalog with = open();
-  EXPECT_EQ(with.at("row_plain").preferences().size(), 1U);
+  EXPECT_EQ(with.at("row_plain").space_spec().preferences.size(), 1U);
   EXPECT_EQ(with.digest("row_plain"), without.digest("row_plain"));
   EXPECT_EQ(judge_digest(*with.operations().find("row_scale")),
             judge_digest(*without.operations().find("row_scale")));
@@ -212,8 +214,9 @@ TEST_F(HintsErrorTest, PointToTheLineOfTheHints) {
   const Catalog catalog = open_with("\n//@ cost fp32 = 1 / (tile_m - 64)\n");
   EXPECT_THAT(error_text(ErrorKind::template_,
                          [&] {
-                           static_cast<void>(catalog.at("tiny").costs(
-                               kHintsDefault, problem_of_hints(), device_of_hints()));
+                           static_cast<void>(LaunchPlanner(catalog.at("tiny"), problem_of_hints(),
+                                                           device_of_hints())
+                                                 .costs(kHintsDefault));
                          }),
               HasSubstr("tiny.hints:2: cost with"));
 }

@@ -102,7 +102,7 @@ TEST(NamedValues, OfAConfiguration) {
 
 TEST(NamedValues, AreAskedForByName) {
   const KernelTemplate made = parse_named();
-  EXPECT_EQ(made.tunables()[0].default_value, value_named("cp_async"));
+  EXPECT_EQ(made.space_spec().tunables[0].default_value, value_named("cp_async"));
   const ParamSpace space = space_of_named(made);
   EXPECT_EQ(space.count(), 3U);
   EXPECT_TRUE(space.contains({{"copy", value_named("registers")}, {"stages", 1}}));
@@ -110,8 +110,8 @@ TEST(NamedValues, AreAskedForByName) {
   EXPECT_THAT(space.why_invalid({{"copy", value_named("bulk")}, {"stages", 2}}).value(),
               HasSubstr("copy = bulk is none of registers cp_async tma"));
   EXPECT_THAT(space.why_invalid({{"copy", 1}, {"stages", 2}}).value(), HasSubstr("copy = 1"));
-  ASSERT_EQ(made.usual().size(), 2U);
-  EXPECT_EQ(made.usual()[1].canonical(), "copy=tma stages=2");
+  ASSERT_EQ(made.space_spec().usual.size(), 2U);
+  EXPECT_EQ(made.space_spec().usual[1].canonical(), "copy=tma stages=2");
 }
 
 TEST(NamedValues, AreEnumeratorsInTheKernel) {

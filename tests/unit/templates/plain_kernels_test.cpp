@@ -12,6 +12,7 @@
 #include "templates/check/compile_diagnosis.hpp"
 #include "templates/front_matter/allow_line.hpp"
 #include "templates/front_matter/constant_line.hpp"
+#include "templates/launch/launch_planner.hpp"
 #include "templates/operation/gemm_problem.hpp"
 #include "templates/render/kernel_name.hpp"
 #include "templates/render/renderer.hpp"
@@ -67,17 +68,17 @@ Number number_at(const ArgumentPlan& plan, std::size_t at) {
 
 TEST(PlainKernels, TunablesAndLetsAreMacros) {
   const auto made = row_plain();
-  EXPECT_EQ(made.config_type(), "");
-  ASSERT_EQ(made.tunables().size(), 2U);
-  EXPECT_EQ(made.tunables()[0].name, "block_size");
-  EXPECT_THAT(made.tunables()[0].values, ElementsAre(64, 128, 256));
-  EXPECT_EQ(made.tunables()[0].default_value, 128);
-  EXPECT_EQ(made.tunables()[0].comment, "threads of a block");
-  EXPECT_EQ(made.derived()[0].name, "warps");
+  EXPECT_EQ(made.config_struct().type, "");
+  ASSERT_EQ(made.space_spec().tunables.size(), 2U);
+  EXPECT_EQ(made.space_spec().tunables[0].name, "block_size");
+  EXPECT_THAT(made.space_spec().tunables[0].values, ElementsAre(64, 128, 256));
+  EXPECT_EQ(made.space_spec().tunables[0].default_value, 128);
+  EXPECT_EQ(made.space_spec().tunables[0].comment, "threads of a block");
+  EXPECT_EQ(made.space_spec().derived[0].name, "warps");
   EXPECT_FALSE(made.is_at_launch("shift"));
   EXPECT_EQ(made.compiled_part(kRowConfig), kRowConfig);
   EXPECT_THAT(
-      made.config_fields(kRowConfig, row_problem(2, 3), hopper()),
+      LaunchPlanner(made, row_problem(2, 3), hopper()).config_fields(kRowConfig),
       ElementsAre(NamedValue{"block_size", 128}, NamedValue{"warps", 4}, NamedValue{"shift", -1}))
       << "in the order of the file";
 }
@@ -96,7 +97,8 @@ TEST(PlainKernels, TypesAreThoseOfTheOperation) {
 }
 
 TEST(PlainKernels, ArgumentsArePlanned) {
-  const auto plans = row_plain().argument_plans(kRowConfig, row_problem(7, 33), hopper());
+  const auto plans =
+      LaunchPlanner(row_plain(), row_problem(7, 33), hopper()).argument_plans(kRowConfig);
   ASSERT_EQ(plans.size(), 2U);
   EXPECT_THAT(plans[0].parameters, ElementsAre(0, 8));
   EXPECT_EQ(plans[0].image.size(), 16U);
@@ -111,32 +113,40 @@ TEST(PlainKernels, ArgumentsArePlanned) {
 
 TEST(PlainKernels, ALaunchThatIsLeftOutHasNoParameters) {
   const auto made = row_plain();
-  const auto plans = made.argument_plans(kRowConfig, row_problem(7, 1), hopper());
+  const auto plans = LaunchPlanner(made, row_problem(7, 1), hopper()).argument_plans(kRowConfig);
   ASSERT_EQ(plans.size(), 2U);
   EXPECT_TRUE(plans[0].parameters.empty());
-  EXPECT_TRUE(made.geometry(kRowConfig, row_problem(7, 1), hopper())[0].left_out());
+  EXPECT_TRUE(LaunchPlanner(made, row_problem(7, 1), hopper()).geometry(kRowConfig)[0].left_out());
   EXPECT_EQ(plans[1].parameters.size(), 5U);
 }
 
 TEST(PlainKernels, AnArgumentThatDoesNotFitNamesTheLaunch) {
   const auto wide = row_plain("{rows, (float) cols}", "rows * 1000000, 1");
   EXPECT_THAT(
-      error_text(ErrorKind::template_,
-                 [&] { (void)wide.argument_plans(kRowConfig, row_problem(65536, 2), hopper()); }),
+      error_text(
+          ErrorKind::template_,
+          [&] {
+            (void)LaunchPlanner(wide, row_problem(65536, 2), hopper()).argument_plans(kRowConfig);
+          }),
       AllOf(StartsWith("row.cu:10: launch of fill_sums with \"block_size=128 shift=-1\" for "
                        "rows=65536 cols=2"),
             HasSubstr("(long long)")));
   const auto undefined = row_plain("{rows, (float) cols}", "rows / (cols - 2)");
   EXPECT_THAT(
-      error_text(ErrorKind::template_,
-                 [&] { (void)undefined.argument_plans(kRowConfig, row_problem(5, 2), hopper()); }),
+      error_text(
+          ErrorKind::template_,
+          [&] {
+            (void)LaunchPlanner(undefined, row_problem(5, 2), hopper()).argument_plans(kRowConfig);
+          }),
       HasSubstr("argument \"rows / (cols - 2)\""));
 }
 
 TEST(PlainKernels, TemplatesOfGemmHaveNoPlans) {
   const auto tiny = KernelTemplate::parse("tiny.cu", std::string(test::kTinyTemplate));
   const auto problem = to_problem(Gemm::of(DType::f16, 64, 64, 64));
-  EXPECT_TRUE(tiny.argument_plans({{"tile_m", 64}, {"tile_n", 32}}, problem, hopper()).empty());
+  EXPECT_TRUE(LaunchPlanner(tiny, problem, hopper())
+                  .argument_plans({{"tile_m", 64}, {"tile_n", 32}})
+                  .empty());
   EXPECT_TRUE(tiny.launches()[0].args.empty());
 }
 
@@ -147,11 +157,11 @@ TEST(PlainKernels, AConfigStructAndOneAtLaunchAreAllowed) {
   EXPECT_TRUE(made.is_at_launch("splits"));
   Config config = kRowConfig;
   config.set("splits", 2);
-  const auto plans = made.argument_plans(config, row_problem(7, 33), hopper());
+  const auto plans = LaunchPlanner(made, row_problem(7, 33), hopper()).argument_plans(config);
   EXPECT_THAT(plans[0].parameters, ElementsAre(0, 8, 16)) << "the struct comes last";
   EXPECT_EQ(number_at<std::int32_t>(plans[0], 16), 2);
   EXPECT_EQ(number_at<std::int32_t>(plans[0], 20), 14);
-  EXPECT_EQ(made.geometry(config, row_problem(7, 33), hopper())[0].values.count, 0U)
+  EXPECT_EQ(LaunchPlanner(made, row_problem(7, 33), hopper()).geometry(config)[0].values.count, 0U)
       << "it is in the plan";
   EXPECT_EQ(made.compiled_part(config), kRowConfig);
 
@@ -161,8 +171,10 @@ TEST(PlainKernels, AConfigStructAndOneAtLaunchAreAllowed) {
                "struct RowConfig {  //@ config\n  int block_size;  //@ tune 64 128*\n"
                "  int shift;  //@ tune -1* 0\n};\n");
   const auto with_config = KernelTemplate::parse("row.cu", text);
-  EXPECT_EQ(with_config.config_type(), "RowConfig");
-  EXPECT_EQ(with_config.argument_plans(kRowConfig, row_problem(7, 33), hopper()).size(), 2U);
+  EXPECT_EQ(with_config.config_struct().type, "RowConfig");
+  EXPECT_EQ(
+      LaunchPlanner(with_config, row_problem(7, 33), hopper()).argument_plans(kRowConfig).size(),
+      2U);
   EXPECT_THAT(error_text(ErrorKind::template_,
                          [&] {
                            text.insert(0, "//@ tune warps = 1 2\n");
@@ -377,20 +389,26 @@ TEST(PlainKernels, ConstantsOfNamespacesAreNamedWithThem) {
 
 TEST(PlainKernels, CooperativeLaunchesMayDependOnTheConfiguration) {
   const std::string part = "//@   args     workspace";
-  EXPECT_FALSE(row_plain().geometry(kRowConfig, row_problem(2, 3), hopper())[0].cooperative);
+  EXPECT_FALSE(
+      LaunchPlanner(row_plain(), row_problem(2, 3), hopper()).geometry(kRowConfig)[0].cooperative);
   const auto always = row_plain(part, "//@   cooperative\n" + part);
-  EXPECT_TRUE(always.geometry(kRowConfig, row_problem(2, 3), hopper())[0].cooperative);
-  EXPECT_FALSE(always.geometry(kRowConfig, row_problem(2, 3), hopper())[1].cooperative);
+  EXPECT_TRUE(
+      LaunchPlanner(always, row_problem(2, 3), hopper()).geometry(kRowConfig)[0].cooperative);
+  EXPECT_FALSE(
+      LaunchPlanner(always, row_problem(2, 3), hopper()).geometry(kRowConfig)[1].cooperative);
   const auto some = row_plain(part, "//@   cooperative block_size > 128  // why\n" + part);
-  EXPECT_FALSE(some.geometry(kRowConfig, row_problem(2, 3), hopper())[0].cooperative);
+  EXPECT_FALSE(
+      LaunchPlanner(some, row_problem(2, 3), hopper()).geometry(kRowConfig)[0].cooperative);
   EXPECT_THAT(broken_row(part, "//@   cooperative\n//@   cooperative 0\n" + part),
               HasSubstr("a second \"cooperative\""));
   EXPECT_THAT(broken_row(part, "//@   cooperative\n//@   overlap  1\n" + part),
               HasSubstr("cannot overlap with the previous launch"));
   const auto both = row_plain(part, "//@   cooperative\n//@   overlap  block_size > 1\n" + part);
-  EXPECT_THAT(error_text(ErrorKind::template_,
-                         [&] { (void)both.geometry(kRowConfig, row_problem(2, 3), hopper()); }),
-              HasSubstr("cannot overlap with the previous launch"));
+  EXPECT_THAT(
+      error_text(
+          ErrorKind::template_,
+          [&] { (void)LaunchPlanner(both, row_problem(2, 3), hopper()).geometry(kRowConfig); }),
+      HasSubstr("cannot overlap with the previous launch"));
 }
 
 TEST(PlainKernels, AllowedFindingsHaveAReason) {
@@ -399,7 +417,7 @@ TEST(PlainKernels, AllowedFindingsHaveAReason) {
                               "//@   allow    race same_value   // all store the same\n"
                               "//@   allow    uninitialised unused   // masked later\n" +
                                   part);
-  const auto launches = made.geometry(kRowConfig, row_problem(2, 3), hopper());
+  const auto launches = LaunchPlanner(made, row_problem(2, 3), hopper()).geometry(kRowConfig);
   EXPECT_TRUE(allows(launches[0].allowed, Allowed::race_same_value));
   EXPECT_TRUE(allows(launches[0].allowed, Allowed::uninitialised_unused));
   EXPECT_EQ(launches[1].allowed, 0);

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Kiln authors
 // SPDX-License-Identifier: Apache-2.0
 #include "templates/launch/tensor_maps.hpp"
+#include "templates/launch/launch_planner.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -29,10 +30,10 @@ KernelTemplate tiny_with_maps(const std::string& maps) {
 const Config kBoxConfig{{"tile_m", 64}, {"tile_n", 32}};
 
 TensorMapPlans plans_of(const std::string& maps, const Gemm& gemm) {
-  return tiny_with_maps(maps)
-      .geometry(kBoxConfig, to_problem(gemm), limits_of_arch("90a").value())
-      .at(0)
-      .maps;
+  const KernelTemplate made = tiny_with_maps(maps);
+  const Problem problem = to_problem(gemm);
+  const DeviceLimits limits = limits_of_arch("90a").value();
+  return LaunchPlanner(made, problem, limits).geometry(kBoxConfig).at(0).maps;
 }
 
 TensorMapPlan plan_of(const std::string& map,

@@ -34,7 +34,7 @@ std::string with_usual(const std::string& lines) {
 }
 
 std::vector<Config> usual_of(const std::string& lines) {
-  return KernelTemplate::parse("tiny.cu", with_usual(lines)).usual();
+  return KernelTemplate::parse("tiny.cu", with_usual(lines)).space_spec().usual;
 }
 
 /// The error of one line `usual`, whose text begins in column 11.
@@ -56,7 +56,7 @@ TEST(UsualLine, NamesTunablesBelowItAndThoseAtLaunch) {
               ElementsAre(Config{{"splits", 4}, {"tile_m", 64}, {"tile_n", 32}}));
   std::string text = with_usual("");
   text.insert(text.find("//@ arch"), "//@ usual tile_m=32 splits=2\n");
-  EXPECT_THAT(KernelTemplate::parse("tiny.cu", text).usual(),
+  EXPECT_THAT(KernelTemplate::parse("tiny.cu", text).space_spec().usual,
               ElementsAre(Config{{"splits", 2}, {"tile_m", 32}, {"tile_n", 32}}));
 }
 
@@ -64,7 +64,7 @@ TEST(UsualLine, MacrosAreTunablesToo) {
   static_cast<void>(test::row_operation());
   std::string text(test::kRowTemplate);
   text.insert(text.find("//@ tune"), "//@ usual block_size=64\n");
-  EXPECT_THAT(KernelTemplate::parse("row.cu", text).usual(),
+  EXPECT_THAT(KernelTemplate::parse("row.cu", text).space_spec().usual,
               ElementsAre(Config{{"block_size", 64}, {"shift", -1}}));
 }
 

@@ -3,6 +3,7 @@
 // From a user's kernel to front matter that Kiln takes, once a person has filled in what is
 // missing.
 #include "tools/adopt/adopt.hpp"
+#include "templates/launch/launch_planner.hpp"
 #include "tests/unit/tools/adopted.hpp"
 
 #include <gmock/gmock.h>
@@ -74,9 +75,9 @@ Loaded loaded(const Adoption& adoption, const Replacements& operation_marks,
   const Problem problem = problem_of(operation, sizes);
   EXPECT_EQ(made.why_unsupported(problem, limits), std::nullopt);
   const auto config = made.space(problem, limits).default_config().value();
-  return {render(catalog, made, config, problem, limits).text,
-          made.geometry(config, problem, limits), made.argument_plans(config, problem, limits),
-          made.workspace_bytes(config, problem, limits)};
+  const LaunchPlanner planner(made, problem, limits);
+  return {render(catalog, made, config, problem, limits).text, planner.geometry(config),
+          planner.argument_plans(config), planner.workspace_bytes(config)};
 }
 
 TEST(Adopt, WhatIsDefinedForBuildsWithoutATunerIsTuned) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "templates/catalog.hpp"
+#include "templates/launch/launch_planner.hpp"
 #include "templates/operation/gemm_problem.hpp"
 #include "templates/space/tunable_value.hpp"
 #include "tests/support/toy_templates.hpp"
@@ -159,8 +160,9 @@ TEST(StaticTimes, CostsAreOfTheLaunchThatIsNamedAsTheTemplate) {
                                   {"tile_n", {256}}})
                        .default_config();
   const double repacked = *static_time_ns(kernel, config, problem, profile);
-  ASSERT_EQ(kernel.geometry(config, problem, profile.limits).size(), 3U);
-  EXPECT_FALSE(kernel.geometry(config, problem, profile.limits).front().left_out());
+  const auto launches = LaunchPlanner(kernel, problem, profile.limits).geometry(config);
+  ASSERT_EQ(launches.size(), 3U);
+  EXPECT_FALSE(launches.front().left_out());
   const Problem aligned = to_problem(Gemm::of(DType::bf16, 4096, 4096, 4096));
   config.set("repack", value_of_name("none").value());
   const double direct = *static_time_ns(kernel, config, aligned, profile);

@@ -1,0 +1,254 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+// Expressions of the front matter evaluated, and checked against CUDA's limits.
+#include "templates/launch/launch_planner.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <string_view>
+#include <utility>
+
+#include "kiln/error.hpp"
+#include "templates/front_matter/allow_line.hpp"
+#include "templates/launch/launch_evaluator.hpp"
+#include "templates/launch/tensor_maps.hpp"
+#include "templates/operation/operation.hpp"
+#include "templates/space/space_program.hpp"
+#include "templates/space/tunable_value.hpp"
+
+namespace kiln {
+namespace {
+
+constexpr std::array<std::int64_t, 3> kMaxGrid{std::numeric_limits<std::int32_t>::max(), 65535,
+                                               65535};
+constexpr std::array<std::int64_t, 3> kMaxBlock{1024, 1024, 64};
+constexpr std::array<std::int64_t, 3> kMaxCluster{16, 16, 16};
+/// Sixteen blocks need a kernel attribute; eight work everywhere from Hopper on.
+constexpr std::int64_t kMaxClusterBlocks = 16;
+constexpr int kFirstClusterSm = 90;
+/// Below, a launch begins when those before it on the stream have ended.
+constexpr int kFirstOverlapSm = 90;
+/// What a truth value may be.
+constexpr std::int64_t kLeast = std::numeric_limits<std::int64_t>::min();
+constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+
+}  // namespace
+
+std::vector<LaunchGeometry> LaunchPlanner::geometry(const Config& config) const {
+  return geometry_of({config, bind(config)}, LaunchDetail::arguments);
+}
+
+std::int64_t LaunchPlanner::workspace_bytes(const Config& config) const {
+  if (!kernel_template_.workspace()) return 0;
+  return workspace_bytes_of({config, bind(config)});
+}
+
+std::vector<NamedValue> LaunchPlanner::costs(const Config& config) const {
+  if (kernel_template_.cost_lines().empty()) return {};
+  return costs_of({config, bind(config)});
+}
+
+LaunchPlan LaunchPlanner::plan(const Config& config, std::span<const std::int64_t> bindings,
+                               LaunchDetail detail) const {
+  std::vector<std::int64_t> own;
+  if (bindings.empty()) bindings = own = bind(config);
+  const Bound bound{config, bindings};
+  LaunchPlan plan;
+  plan.costs = costs_of(bound);
+  plan.launches = geometry_of(bound, detail);
+  plan.workspace_bytes = workspace_bytes_of(bound);
+  return plan;
+}
+
+std::vector<ArgumentPlan> LaunchPlanner::argument_plans(const Config& config) const {
+  if (!find_operation(kernel_template_.operation())->is_declared()) return {};
+  const std::vector<std::int64_t> values = bind(config);
+  const Bound bound{config, values};
+  std::vector<ArgumentPlan> plans;
+  for (const LaunchSpec& launch : kernel_template_.launches()) {
+    const LaunchEvaluator evaluator([&] { return launch_text(launch, bound); }, bound.values);
+    if (launch.when && evaluator.value("when", *launch.when, kLeast, kMost) == 0) {
+      plans.emplace_back();
+      continue;
+    }
+    plans.push_back(plan_arguments(
+        launch.args,
+        [&](const Expression& value) { return evaluator.value("argument", value, kLeast, kMost); },
+        [&](const std::string& why) { evaluator.fail(why); }));
+  }
+  return plans;
+}
+
+std::vector<NamedValue> LaunchPlanner::config_fields(const Config& config) const {
+  const std::vector<std::int64_t> values = bind(config);
+  std::vector<NamedValue> fields;
+  for (const ConfigField& field : kernel_template_.config_struct().fields) {
+    fields.push_back({field.name, field_value(field, {config, values})});
+  }
+  return fields;
+}
+
+// Without a ParamSpace: a valid candidate is bound many times.
+std::vector<std::int64_t> LaunchPlanner::bind(const Config& config) const {
+  const SpaceSpec& space = kernel_template_.space_spec();
+  auto values = kernel_template_.fixed_values(problem_, limits_);
+  for (std::size_t i = 0; i < space.tunables.size(); ++i) {
+    values[static_cast<std::size_t>(space.layout->tunable_slots()[i])] =
+        config.at(space.tunables[i].name);
+  }
+  for (std::size_t i = 0; i < space.derived.size(); ++i) {
+    const DerivedValue& let = space.derived[i];
+    const auto value = let.value.evaluate(values);
+    if (!value) {
+      throw Error(ErrorKind::usage,
+                  fmt::format("{}: {} is undefined for \"{}\"", kernel_template_.name(), let.name,
+                              config.canonical()));
+    }
+    values[static_cast<std::size_t>(space.layout->derived_slots()[i])] = *value;
+  }
+  return values;
+}
+
+std::vector<LaunchGeometry> LaunchPlanner::geometry_of(const Bound& bound,
+                                                       LaunchDetail detail) const {
+  const Operation& operation = *find_operation(kernel_template_.operation());
+  const bool has_arguments = detail == LaunchDetail::arguments;
+  LaunchValues at_launch;
+  if (has_arguments && !operation.is_declared()) at_launch = values_at_launch(bound);
+  std::vector<LaunchGeometry> result;
+  result.reserve(kernel_template_.launches().size());
+  for (const auto& launch : kernel_template_.launches()) {
+    const LaunchEvaluator evaluator([&] { return launch_text(launch, bound); }, bound.values);
+    LaunchGeometry& geometry = result.emplace_back();
+    geometry.values = at_launch;
+    if (launch.when && evaluator.value("when", *launch.when, kLeast, kMost) == 0) {
+      geometry.grid = {0, 0, 0};
+      continue;
+    }
+    geometry.grid = evaluator.extent("grid", launch.grid, kMaxGrid);
+    geometry.block = evaluator.extent("block", launch.block, kMaxBlock);
+    geometry.cluster = evaluator.extent("cluster", launch.cluster, kMaxCluster);
+    if (launch.smem) {
+      geometry.smem_bytes =
+          static_cast<std::uint32_t>(evaluator.value("smem", *launch.smem, 0, limits_.smem_optin));
+    }
+    geometry.overlaps = limits_.sm >= kFirstOverlapSm && launch.overlap &&
+                        evaluator.value("overlap", *launch.overlap, kLeast, kMost) != 0;
+    geometry.allowed = allowed_mask(launch.allowances);
+    geometry.cooperative = launch.cooperative &&
+                           evaluator.value("cooperative", *launch.cooperative, kLeast, kMost) != 0;
+    if (geometry.cooperative && geometry.overlaps) {
+      evaluator.fail(
+          "a cooperative launch needs all of its blocks resident at once, so it cannot overlap "
+          "with the previous launch; let \"overlap\" be 0 where \"cooperative\" is not");
+    }
+    // Each dimension is in range; the product need not be.
+    if (std::cmp_greater(count_of(geometry.block), limits_.max_threads)) {
+      evaluator.fail(fmt::format("a block of {} threads exceeds {}", count_of(geometry.block),
+                                 limits_.max_threads));
+    }
+    const auto cluster_blocks = count_of(geometry.cluster);
+    if (cluster_blocks > kMaxClusterBlocks) {
+      evaluator.fail(
+          fmt::format("a cluster of {} blocks exceeds {}", cluster_blocks, kMaxClusterBlocks));
+    }
+    if (cluster_blocks > 1) {
+      if (limits_.sm < kFirstClusterSm) {
+        evaluator.fail(fmt::format("clusters need sm >= {}", kFirstClusterSm));
+      }
+      for (std::size_t i = 0; i < 3; ++i) {
+        if (geometry.grid[i] % geometry.cluster[i] != 0) {
+          evaluator.fail(fmt::format("grid.{} = {} is not a multiple of the cluster's {}", "xyz"[i],
+                                     geometry.grid[i], geometry.cluster[i]));
+        }
+      }
+    }
+    if (!has_arguments) continue;
+    for (const auto& map : launch.maps) {
+      geometry.maps.items[geometry.maps.count++] =
+          plan_tensor_map(map, operation, problem_, [&](const Expression& expression) {
+            return evaluator.value("map", expression, kLeast, kMost);
+          });
+    }
+  }
+  if (std::ranges::all_of(result, &LaunchGeometry::left_out)) {
+    throw Error(ErrorKind::template_, fmt::format("{}: every launch is left out with \"{}\" for {}",
+                                                  kernel_template_.file(), bound.config.canonical(),
+                                                  problem_.sizes_text()));
+  }
+  return result;
+}
+
+LaunchValues LaunchPlanner::values_at_launch(const Bound& bound) const {
+  LaunchValues at_launch;
+  for (const ConfigField& field : kernel_template_.launch_struct().fields) {
+    at_launch.items[at_launch.count++] = static_cast<std::int32_t>(field_value(field, bound));
+  }
+  return at_launch;
+}
+
+std::int64_t LaunchPlanner::workspace_bytes_of(const Bound& bound) const {
+  const std::optional<Expression>& workspace = kernel_template_.workspace();
+  if (!workspace) return 0;
+  const LaunchEvaluator evaluator(
+      [&] {
+        return fmt::format("{}: workspace with \"{}\" for {}", kernel_template_.file(),
+                           bound.config.canonical(), problem_.sizes_text());
+      },
+      bound.values);
+  return evaluator.value("workspace", *workspace, 0, kMost);
+}
+
+std::vector<NamedValue> LaunchPlanner::costs_of(const Bound& bound) const {
+  const std::vector<CostLine>& lines = kernel_template_.cost_lines();
+  std::vector<NamedValue> result;
+  result.reserve(lines.size());
+  std::vector<std::int64_t> values;
+  values.reserve(bound.values.size() + lines.size());
+  values.assign(bound.values.begin(), bound.values.end());
+  for (const auto& cost : lines) {
+    const LaunchEvaluator evaluator(
+        [&] {
+          return fmt::format("{}:{}: cost with \"{}\" for {}", cost.file, cost.line,
+                             bound.config.canonical(), problem_.sizes_text());
+        },
+        values);
+    if (cost.slot < 0) {
+      result.push_back({cost.name, evaluator.value(cost.name, cost.value, 0, kMost)});
+      continue;
+    }
+    const std::int64_t value = evaluator.value(cost.name, cost.value, kLeast, kMost);
+    values.resize(static_cast<std::size_t>(cost.slot) + 1);
+    values[static_cast<std::size_t>(cost.slot)] = value;
+  }
+  return result;
+}
+
+// Tunables were checked against their type when the file was read; lets can outgrow it.
+std::int64_t LaunchPlanner::field_value(const ConfigField& field, const Bound& bound) const {
+  const auto value = bound.values[static_cast<std::size_t>(field.slot)];
+  const bool is_flag = field.type == "bool";
+  const bool is_number = is_flag || field.type == "int";
+  const bool fits =
+      is_flag ? value == 0 || value == 1
+              : std::in_range<std::int32_t>(value) || (!is_number && is_named_value(value));
+  if (!fits) {
+    const bool is_macro = kernel_template_.config_struct().type.empty();
+    throw Error(
+        ErrorKind::template_,
+        fmt::format("{}: {} = {} does not fit {} {}; the configuration is \"{}\"",
+                    kernel_template_.file(), field.name, value, is_macro ? "an" : "the field's",
+                    is_flag ? "bool" : "int", bound.config.canonical()));
+  }
+  return value;
+}
+
+std::string LaunchPlanner::launch_text(const LaunchSpec& launch, const Bound& bound) const {
+  return fmt::format("{}:{}: launch of {} with \"{}\" for {}", kernel_template_.file(), launch.line,
+                     launch.kernel, bound.config.canonical(), problem_.sizes_text());
+}
+
+}  // namespace kiln
