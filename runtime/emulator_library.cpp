@@ -32,7 +32,7 @@ bool is_of_this_build(const SharedObject& library, std::string& why) {
   }
   if (std::string_view(version()) == KILN_VERSION_STRING) return true;
   why = fmt::format(
-      "is of Kiln {}, but the library that opens the emulator is of Kiln " KILN_VERSION_STRING,
+      "is version {}, but the library that opens the emulator is version " KILN_VERSION_STRING,
       version());
   return false;
 }

@@ -128,12 +128,12 @@ std::optional<SharedChecks::Fault> SharedChecks::fault_of(const Toucher& by,
   };
   if (cell.owner != 0) {
     const auto owner = pending_.find(cell.owner);
-    return fault(Finding::missing_wait,
-                 fmt::format("{} shared memory that an asynchronous copy still writes, begun at {}",
-                             verb_of(by),
-                             owner == pending_.end()
-                                 ? "some place"
-                                 : by.warp->program().site_of(owner->second.by.instr->index)));
+    return fault(
+        Finding::missing_wait,
+        fmt::format(
+            "{} shared memory that an asynchronous copy, begun at {}, still writes", verb_of(by),
+            owner == pending_.end() ? "some place"
+                                    : by.warp->program().site_of(owner->second.by.instr->index)));
   }
   if (by.writes && cell.sources > 0) {
     return fault(Finding::missing_wait,

@@ -55,12 +55,13 @@ std::string Block::arrive(Warp& warp, int barrier, std::uint32_t threads, LaneMa
   const std::uint32_t expected = all ? threads_ : threads;
   const auto arriving = static_cast<std::uint32_t>(std::popcount(lanes));
   if (!all && expected % kLanes != 0) {
-    return fmt::format("barrier {} is given {} threads, which is not a multiple of {}", barrier,
-                       expected, kLanes);
+    return fmt::format(
+        "barrier {} is used with {} threads, but the number must be a multiple of {}", barrier,
+        expected, kLanes);
   }
   if (at.arrived != 0 && at.expected != expected) {
-    return fmt::format("barrier {} waits for {} threads, but others arrived for {}", barrier,
-                       expected, at.expected);
+    return fmt::format("barrier {} is used with {} threads here, but with {} by earlier arrivals",
+                       barrier, expected, at.expected);
   }
   at.expected = expected;
   at.all = all || (at.arrived != 0 && at.all);
@@ -140,7 +141,8 @@ std::string Block::barrier_text() const {
                         at.all ? needed - missing(at) : at.arrived, needed);
   }
   if (grid_arrival_.waits) {
-    text += fmt::format("{}the grid's barrier lacks blocks", text.empty() ? "" : "; ");
+    text +=
+        fmt::format("{}some blocks have not reached the grid's barrier", text.empty() ? "" : "; ");
   }
   const std::string waiters = mbarriers_.waiting_text();
   if (!waiters.empty()) text += fmt::format("{}{}", text.empty() ? "" : "; ", waiters);
@@ -302,9 +304,10 @@ void Cluster::deadlock(const std::string& note) {
       LaneMask lanes = 0;
       const Instr* instr = warp->gathering(lanes);
       if (instr == nullptr) continue;
-      warp->fail(*instr, lanes, Finding::divergent,
-                 fmt::format("is reached by lanes {:08x}, but never by the other lanes of the warp",
-                             lanes));
+      warp->fail(
+          *instr, lanes, Finding::divergent,
+          fmt::format("is reached by lanes {:08x}, but the other lanes of the warp never reach it",
+                      lanes));
     }
   }
   for (const auto& block : blocks_) {

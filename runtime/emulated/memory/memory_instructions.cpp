@@ -468,7 +468,7 @@ void decode_atom(DecodeContext& context, Instr& out) {
 void decode_red(DecodeContext& context, Instr& out) {
   for (const std::string_view part : context.left()) {
     if (part == "exch" || part == "cas")
-      context.fail("has no result register, which exch and cas need");
+      context.fail("has no result register, but exch and cas need one");
   }
   decode_atomic(context, out, false);
 }
