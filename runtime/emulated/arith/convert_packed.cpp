@@ -168,10 +168,12 @@ void decode_packed(DecodeContext& context, Instr& out, Rounding rounding, bool r
   } else {
     const bool known = narrow_result ? from->name == "f16x2"
                                      : to->name == "f16x2" && from->part.bits == 8 && nearest;
-    if (!known)
+    if (!known) {
       context.fail("converts between two types that the emulator does not support as a pair");
-    if (!narrow_result && form.saturate_finite)
+    }
+    if (!narrow_result && form.saturate_finite) {
       context.fail("widens, so .satfinite is not allowed");
+    }
     form.from = from->part;
     context.expect_operands(2);
     out.d = context.destination(0, register_of(form.to));

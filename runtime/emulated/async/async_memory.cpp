@@ -45,7 +45,7 @@ SharedSpot shared_spot(Warp& warp, const Instr& instr, int lane, std::uint64_t a
   if (!spot.owner->shared_holds(spot.offset, bytes)) {
     warp.fail(
         instr, bit(lane), Finding::out_of_bounds,
-        fmt::format("touches {} bytes at offset {} of shared memory, past its size of {}", bytes,
+        fmt::format("touches {} bytes at offset {}, outside the {} bytes of shared memory", bytes,
                     std::int64_t{spot.offset} - kSharedBase, spot.owner->shared_bytes()),
         address);
   }

@@ -272,8 +272,9 @@ void decode_tensor(DecodeContext& context, Instr& out) {
   std::string_view mode;
   take_tensor(context, detail, mode);
   detail.way = take_bulk_way(context);
-  if (detail.way == BulkWay::shared_to_shared)
+  if (detail.way == BulkWay::shared_to_shared) {
     context.fail("cannot move a tensor between shared memories");
+  }
   if (kReduces) {
     if (detail.way != BulkWay::shared_to_global) context.fail("can reduce only into global memory");
     detail.reduction = take_reduction(context);

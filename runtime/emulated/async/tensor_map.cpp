@@ -23,8 +23,9 @@ bool is_at_most(Enum value, Enum last) {
 }
 
 std::string enumeration_fault(const TensorSpec& spec) {
-  if (!is_at_most(spec.mode, TensorMode::im2col))
+  if (!is_at_most(spec.mode, TensorMode::im2col)) {
     return "the mode is unknown; tensor maps have the modes tiled and im2col";
+  }
   if (!is_at_most(spec.type, TensorType::tf32_ftz)) {
     return fmt::format("data type {} does not exist on Hopper (nor do packed 4- and 6-bit types)",
                        static_cast<int>(spec.type));

@@ -127,8 +127,9 @@ void FunctionDecoder::decode_call(DecodeContext& context, Instr& /*out*/) {
       return;
     }
     callee = found->second;
-    if (is_open(*callee))
+    if (is_open(*callee)) {
       context.fail(fmt::format("calls '{}', a recursive function", callee->name));
+    }
   }
   if (frame_->depth + 1 > kDeepestCall) context.fail("nests calls too deeply");
 

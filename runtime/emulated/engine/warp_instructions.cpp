@@ -111,8 +111,9 @@ void execute_shuffle(Warp& warp, const Instr& instr, LaneMask active) {
 /// The type of values that have the width of a lane, which lanes exchange.
 Type take_word(DecodeContext& context) {
   const Type type = context.take_type();
-  if (type == Type::pred || lane_bytes(type) != 4)
+  if (type == Type::pred || lane_bytes(type) != 4) {
     context.fail("is supported only for 32-bit types");
+  }
   return type;
 }
 

@@ -97,8 +97,9 @@ VariableReader::Shape VariableReader::read_shape(const VariableType& type) {
       continue;
     }
     const std::int64_t extent = read_integer_constant(lexer_);
-    if (extent < 0 || extent > kMaxVariableBytes)
+    if (extent < 0 || extent > kMaxVariableBytes) {
       fail_at(open, "this array size is negative or too large");
+    }
     if (shape.extents.size() >= 32) fail_at(open, "this array has more than 32 dimensions");
     shape.extents.push_back(extent);
     lexer_.expect("]");
