@@ -177,14 +177,14 @@ void KernelLoader::refuse_unknown(const WantedKernel& wanted, const Refusals& re
   const Problem& problem = wanted.problem;
   const std::vector<std::string> reasons = chooser_.why_none(problem, refusals.candidates);
   std::string why = reasons.empty()
-                        ? fmt::format("there is no template of {} in {}", problem.operation,
+                        ? fmt::format("no template of {} exists in {}", problem.operation,
                                       template_path_text(parts_.template_path))
                         : fmt::format("{}", fmt::join(reasons, "; "));
   if (const BrokenFile* const broken = parts_.catalog.find_broken(problem.operation)) {
     why += fmt::format("; left out: {}", broken->error.what());
   }
   if (!refusals.latest.empty()) {
-    why += fmt::format(" (the last: {}); tuning tries more configurations: {}", refusals.latest,
+    why += fmt::format(" (last failure: {}); tuning tries more configurations: {}", refusals.latest,
                        command_that_tunes(wanted));
   }
   throw Error(ErrorKind::not_found,
@@ -199,7 +199,7 @@ void KernelLoader::refuse_untuned(const WantedKernel& wanted, const Refusals& re
   const std::string fault =
       refusals.candidates.empty()
           ? fmt::format("no tuned kernel {}", place)
-          : fmt::format("none of the best {} tuned kernels {} works here (the last: {})",
+          : fmt::format("none of the best {} tuned kernels {} works here (last failure: {})",
                         refusals.candidates.size(), place, refusals.latest);
   throw Error(ErrorKind::not_found,
               fmt::format("{}; tune the problem with: {}", fault, command_that_tunes(wanted)));

@@ -161,8 +161,8 @@ std::optional<SharedChecks::Fault> SharedChecks::fault_with_writer(const Toucher
       return Fault{Finding::race,
                    fmt::format("{} shared memory that {} writes, and nothing orders the two{}",
                                verb_of(by), by_writer(),
-                               lockstep ? ": lanes of a warp need not run in lockstep, volatile or "
-                                          "not, without a __syncwarp() in between"
+                               lockstep ? ": without a __syncwarp() in between, lanes of a warp "
+                                          "need not run in lockstep, even if accesses are volatile"
                                         : ""),
                    lanes,
                    {cell.write_instruction, order_.agents().reach(agent_of(by), writer)}};

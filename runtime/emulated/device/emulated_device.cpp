@@ -165,8 +165,8 @@ emulated::TensorMap encoded(const TensorMapPlan& plan, const void* argument) {
                                       : emulated::Swizzle::none;
   const emulated::EncodedTensorMap result = emulated::encode_tensor_map(spec);
   if (!result.fault.empty()) {
-    throw Error(ErrorKind::device,
-                fmt::format("the tensor map of a launch: {} ({})", result.fault, describe(plan)));
+    throw Error(ErrorKind::device, fmt::format("a launch has an invalid tensor map: {} ({})",
+                                               result.fault, describe(plan)));
   }
   return result.map;
 }

@@ -55,13 +55,12 @@ std::string Block::arrive(Warp& warp, int barrier, std::uint32_t threads, LaneMa
   const std::uint32_t expected = all ? threads_ : threads;
   const auto arriving = static_cast<std::uint32_t>(std::popcount(lanes));
   if (!all && expected % kLanes != 0) {
-    return fmt::format(
-        "barrier {} is used with {} threads, but the number must be a multiple of {}", barrier,
-        expected, kLanes);
+    return fmt::format("uses barrier {} with {} threads, but the number must be a multiple of {}",
+                       barrier, expected, kLanes);
   }
   if (at.arrived != 0 && at.expected != expected) {
-    return fmt::format("barrier {} is used with {} threads here, but with {} by earlier arrivals",
-                       barrier, expected, at.expected);
+    return fmt::format("uses barrier {} with {} threads, but earlier arrivals used {}", barrier,
+                       expected, at.expected);
   }
   at.expected = expected;
   at.all = all || (at.arrived != 0 && at.all);
@@ -74,7 +73,7 @@ std::string Block::arrive(Warp& warp, int barrier, std::uint32_t threads, LaneMa
   at.votes.yes += static_cast<std::uint32_t>(std::popcount(vote));
   at.votes.all += arriving;
   if (!all && at.arrived > expected) {
-    return fmt::format("more threads than the {} expected arrived at barrier {}", expected,
+    return fmt::format("is executed by more threads than the {} that barrier {} expects", expected,
                        barrier);
   }
   if (Observer* observer = cluster_.observer())
@@ -248,7 +247,7 @@ void Cluster::fulfil(std::uint64_t token) {
 std::string Cluster::cluster_arrive(Warp& warp, LaneMask lanes, bool relaxed) {
   auto& [arrived, owed] = warp.cluster_arrivals();
   if ((arrived & lanes) != 0) {
-    return fmt::format("lanes {:08x} arrive twice before the cluster's barrier opens",
+    return fmt::format("is executed twice by lanes {:08x} before the cluster's barrier opens",
                        arrived & lanes);
   }
   if (observer_ != nullptr) {
@@ -265,8 +264,9 @@ std::string Cluster::cluster_arrive(Warp& warp, LaneMask lanes, bool relaxed) {
 std::string Cluster::cluster_wait(Warp& warp, LaneMask lanes) {
   auto& [arrived, owed] = warp.cluster_arrivals();
   if ((lanes & ~owed) != 0) {
-    return fmt::format("lanes {:08x} wait for the cluster's barrier, but have not arrived",
-                       lanes & ~owed);
+    return fmt::format(
+        "is executed by lanes {:08x}, but these lanes have not arrived at the cluster's barrier",
+        lanes & ~owed);
   }
   owed &= ~lanes;
   const LaneMask waiting = lanes & arrived;
