@@ -32,7 +32,7 @@ bool is_of_this_build(const SharedObject& library, std::string& why) {
   }
   if (std::string_view(version()) == KILN_VERSION_STRING) return true;
   why = fmt::format(
-      "is of Kiln {}, but the library that opens the emulator is of Kiln " KILN_VERSION_STRING,
+      "is version {}, but the library that opens the emulator is version " KILN_VERSION_STRING,
       version());
   return false;
 }
@@ -58,14 +58,13 @@ std::unique_ptr<Device> open_with_library(const std::vector<std::string>& files,
   const auto library = SharedObject::open_first(files, tried, &is_of_this_build);
   OpenFunction* open = nullptr;
   if (!library || !library->resolve("kiln_emulator_open", open)) {
-    throw Error(
-        ErrorKind::device,
-        fmt::format("device 'emulated:{}' needs the emulated GPU, which is a separate library:\n"
-                    "  {}\n"
-                    "Next: put " KILN_EMULATOR_LIBRARY
-                    " of the same build beside libkiln.so (`cmake --install` does) or "
-                    "beside the program, or use a GPU: cuda:0",
-                    model, fmt::join(tried, "\n  ")));
+    throw Error(ErrorKind::device,
+                fmt::format("device 'emulated:{}' needs the emulated GPU, a separate library:\n"
+                            "  {}\n"
+                            "Next: put " KILN_EMULATOR_LIBRARY
+                            " of the same build beside libkiln.so (`cmake --install` does) or "
+                            "beside the program, or use a GPU: cuda:0",
+                            model, fmt::join(tried, "\n  ")));
   }
   return std::unique_ptr<Device>(open(&model));
 }

@@ -210,10 +210,10 @@ std::optional<Choice> KernelChooser::default_or_near(
     if (refused.contains({kernel_template->name(), Config()})) continue;
     for (Config& near : nearby(kernel_template->space(problem, device_.limits), config)) {
       if (refused.contains({kernel_template->name(), near})) continue;
-      return default_choice(
-          *kernel_template, std::move(near),
-          fmt::format("a configuration of {} near the default configuration, which does not run",
-                      kernel_template->name()));
+      return default_choice(*kernel_template, std::move(near),
+                            fmt::format("a configuration of {} close to the default configuration, "
+                                        "because the default does not run",
+                                        kernel_template->name()));
     }
   }
   return std::nullopt;

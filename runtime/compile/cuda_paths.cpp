@@ -146,11 +146,12 @@ std::vector<std::string> cuda_include_folders(const std::string& wanted,
   if (found == candidates.end()) {
     std::vector<std::string> places;
     for (const fs::path& candidate : candidates) places.push_back(candidate.string());
-    throw Error(ErrorKind::compiler,
-                fmt::format("CUDA's headers (cuda_fp16.h) are not in {}: install a CUDA toolkit of "
-                            "12.8 or newer, or the wheels nvidia-cuda-runtime, nvidia-cuda-crt and "
-                            "nvidia-cuda-cccl, and name the folder in KILN_CUDA_INCLUDE",
-                            fmt::join(places, ", ")));
+    throw Error(
+        ErrorKind::compiler,
+        fmt::format("CUDA's headers (cuda_fp16.h) are missing from {}: install a CUDA toolkit of "
+                    "12.8 or newer, or the wheels nvidia-cuda-runtime, nvidia-cuda-crt and "
+                    "nvidia-cuda-cccl, and name the folder in KILN_CUDA_INCLUDE",
+                    fmt::join(places, ", ")));
   }
   std::vector<std::string> folders{found->string()};
   std::error_code error;

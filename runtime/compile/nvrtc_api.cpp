@@ -63,7 +63,7 @@ NvrtcApi NvrtcApi::load(const std::vector<std::string>& files) {
       [&](const SharedObject& found, std::string& why) { return fit(found, api, why); });
   if (!library) {
     throw Error(ErrorKind::compiler,
-                fmt::format("no NVRTC, CUDA's run-time compiler, of {}.{} or newer can be loaded "
+                fmt::format("cannot load NVRTC (CUDA's run-time compiler) {}.{} or newer "
                             "({}): install a CUDA toolkit of that version, or the wheel "
                             "nvidia-cuda-nvrtc and put its lib folder on LD_LIBRARY_PATH",
                             kOldestMajor, kOldestMinor, fmt::join(tried, "; ")));

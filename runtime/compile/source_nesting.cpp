@@ -201,7 +201,7 @@ class NestingScan {
 
   void refuse(std::string_view what) {
     problem_ = fmt::format(
-        "{}({}): error: {}: the compiler's stack might not suffice. Next: split the code into "
+        "{}({}): error: {}: the compiler's stack might overflow. Next: split the code into "
         "named parts\n",
         file_, line_, what);
   }

@@ -69,7 +69,7 @@ std::optional<Types> to_types(const Gemm& gemm, std::string& why) {
   const auto a = data_type(gemm.a), b = data_type(gemm.b), c = data_type(gemm.c),
              d = data_type(gemm.d);
   if (!a || !b || !c || !d) {
-    why = "cuBLASLt has no operands of unsigned 8-bit, 4-bit or 1-bit numbers";
+    why = "cuBLASLt does not support operands of unsigned 8-bit, 4-bit or 1-bit numbers";
     return std::nullopt;
   }
   const bool eight_bit_float = size_bytes(gemm.a) == 1 && gemm.acc == DType::f32;
@@ -237,7 +237,7 @@ std::unique_ptr<CublasLtMatmul> CublasLtMatmul::plan(const Gemm& gemm, const Gem
   const auto types = to_types(g, why);
   const auto finish = cublaslt_epilogue(g);
   if (!finish) {
-    why = fmt::format("cuBLASLt has no epilogue like {}", g.epilogue.text());
+    why = fmt::format("cuBLASLt does not support the epilogue {}", g.epilogue.text());
     return nullptr;
   }
   auto impl = std::make_unique<Impl>();

@@ -106,7 +106,7 @@ DeviceStatus CudaDevice::prepare(const DeviceFunction& function, std::uint32_t s
   if (error == cudaErrorInvalidValue) {
     status.code = DeviceStatus::Code::out_of_resources;
     status.message =
-        fmt::format("{} bytes of shared memory are more than a block can have here", smem_bytes);
+        fmt::format("{} bytes of shared memory exceed this device's limit for a block", smem_bytes);
   }
   return status;
 }

@@ -30,7 +30,7 @@ Function find_in_driver(const char* name) {
 
 void check_driver(CUresult result, const char* call, int ordinal) {
   if (result == CUDA_SUCCESS) return;
-  throw Error(ErrorKind::device, fmt::format("opening cuda:{}: {} gave error {}", ordinal, call,
+  throw Error(ErrorKind::device, fmt::format("opening cuda:{}: {} returned error {}", ordinal, call,
                                              static_cast<int>(result)));
 }
 

@@ -136,9 +136,10 @@ void require_device(int ordinal) {
   }
   check_cuda(error, "counting CUDA devices");
   if (ordinal >= count) {
-    throw Error(ErrorKind::device,
-                fmt::format("there is no device cuda:{}: this machine has {} (cuda:0{})", ordinal,
-                            count, count > 1 ? fmt::format(" to cuda:{}", count - 1) : ""));
+    throw Error(
+        ErrorKind::device,
+        fmt::format("device cuda:{} does not exist: this machine has {} (cuda:0{})", ordinal, count,
+                    count > 1 ? fmt::format(" to cuda:{}", count - 1) : ""));
   }
 }
 

@@ -112,7 +112,7 @@ DeviceStatus TensorMapEncoder::encode(const TensorMapPlans& plans, const void* a
       if (result != CUDA_SUCCESS) {
         return {
             DeviceStatus::Code::launch_failed,
-            fmt::format("cuTensorMapEncodeTiled gave error {} for {} with {} bytes from row "
+            fmt::format("cuTensorMapEncodeTiled returned error {} for {} with {} bytes from row "
                         "to row at {:#x}",
                         static_cast<int>(result), describe(plan), bound.strides[0], bound.address),
             false};

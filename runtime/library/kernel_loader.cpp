@@ -34,7 +34,7 @@ std::string describe(const Choice& choice) {
 void admit_other_toolkit(Choice& choice, const std::string& toolkit) {
   if (choice.match != Match::exact || choice.toolkit.empty() || toolkit == choice.toolkit) return;
   choice.match = Match::same_device_class;
-  choice.reason = fmt::format("{} for this problem on this device class, under toolkit {}, now {}",
+  choice.reason = fmt::format("{} for this problem on this device class, under toolkit {} (now {})",
                               choice.provenance == Provenance::modelled ? "predicted" : "tuned",
                               choice.toolkit, toolkit);
 }
@@ -104,10 +104,11 @@ void KernelLoader::load(const WantedKernel& wanted) {
       refusals.candidates.insert({choice->kernel_template->name(), Config()});
     }
     refusals.latest = fmt::format("{} cannot be used: {}", describe(*choice), built.failure);
-    parts_.warnings->warn(WarningKind::candidate, "candidate " + describe(*choice),
-                          fmt::format("{}; Kiln takes the next best kernel; if this is not a bug "
-                                      "in the template, tune the problem again",
-                                      refusals.latest));
+    parts_.warnings->warn(
+        WarningKind::candidate, "candidate " + describe(*choice),
+        fmt::format("{}; Kiln uses the next best kernel; if the cause is not a bug "
+                    "in the template, tune the problem again",
+                    refusals.latest));
   }
 }
 
@@ -176,14 +177,14 @@ void KernelLoader::refuse_unknown(const WantedKernel& wanted, const Refusals& re
   const Problem& problem = wanted.problem;
   const std::vector<std::string> reasons = chooser_.why_none(problem, refusals.candidates);
   std::string why = reasons.empty()
-                        ? fmt::format("there is no template of {} in {}", problem.operation,
+                        ? fmt::format("no template of {} exists in {}", problem.operation,
                                       template_path_text(parts_.template_path))
                         : fmt::format("{}", fmt::join(reasons, "; "));
   if (const BrokenFile* const broken = parts_.catalog.find_broken(problem.operation)) {
     why += fmt::format("; left out: {}", broken->error.what());
   }
   if (!refusals.latest.empty()) {
-    why += fmt::format(" (the last: {}); tuning tries more configurations: {}", refusals.latest,
+    why += fmt::format(" (last failure: {}); tuning tries more configurations: {}", refusals.latest,
                        command_that_tunes(wanted));
   }
   throw Error(ErrorKind::not_found,
@@ -198,7 +199,7 @@ void KernelLoader::refuse_untuned(const WantedKernel& wanted, const Refusals& re
   const std::string fault =
       refusals.candidates.empty()
           ? fmt::format("no tuned kernel {}", place)
-          : fmt::format("none of the best {} tuned kernels {} works here (the last: {})",
+          : fmt::format("none of the best {} tuned kernels {} works here (last failure: {})",
                         refusals.candidates.size(), place, refusals.latest);
   throw Error(ErrorKind::not_found,
               fmt::format("{}; tune the problem with: {}", fault, command_that_tunes(wanted)));
@@ -219,7 +220,7 @@ void KernelLoader::warn_if_untuned(const WantedKernel& wanted, const Choice& cho
   const Problem& problem = wanted.problem;
   parts_.warnings->warn(
       WarningKind::untuned, "untuned " + problem.kind_text(),
-      fmt::format("not tuned: {} gets {} ({}: {}), which may be far from the fastest kernel; tune "
+      fmt::format("not tuned: {} uses {} ({}: {}), and a much faster kernel may exist; tune "
                   "the problem with: {}",
                   problem.canonical(), choice.kernel_template->name(), to_string(choice.match),
                   choice.reason, command_that_tunes(wanted)));

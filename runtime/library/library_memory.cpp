@@ -31,7 +31,7 @@ void wait_for(Device& device) {
 void check_range(const char* what, std::size_t count, std::size_t offset, std::size_t bytes) {
   if (offset <= bytes && count <= bytes - offset) return;
   throw Error(ErrorKind::usage,
-              fmt::format("{}: {} bytes from byte {} on exceed the {} bytes of this device "
+              fmt::format("{}: {} bytes at offset {} exceed the {} bytes of this device "
                           "memory",
                           what, count, offset, bytes));
 }

@@ -30,10 +30,12 @@ const Operation& known_operation(const std::string& name,
   const Operation* const operation = find_operation(name);
   if (operation == nullptr) refuse_operation(name, template_path);
   if (!operation->is_declared()) {
-    throw Error(ErrorKind::usage,
-                fmt::format("kernels of {0} take more than operands and scalars: describe problems "
-                            "of {0} by the type in kiln/{0}.hpp",
-                            name));
+    throw Error(
+        ErrorKind::usage,
+        fmt::format(
+            "kernels of {0} take parameters besides operands and scalars: describe problems "
+            "of {0} by the type in kiln/{0}.hpp",
+            name));
   }
   return *operation;
 }

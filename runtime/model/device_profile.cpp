@@ -90,9 +90,10 @@ std::optional<DeviceProfile> built_in_profile(std::string_view name) {
   BuiltInReader reader(found->second);
   visit_profile(profile, reader);
   if (!complete_profile(profile)) {
-    throw Error(ErrorKind::internal, fmt::format("a built-in device profile is of {}, which is "
-                                                 "unknown",
-                                                 profile.limits.arch));
+    throw Error(ErrorKind::internal,
+                fmt::format("a built-in device profile names {}, but this architecture is "
+                            "unknown",
+                            profile.limits.arch));
   }
   return profile;
 }

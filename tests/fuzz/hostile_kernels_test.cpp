@@ -192,7 +192,8 @@ TEST(AbsurdShapes, Nesting) {
   expect_refused(kernel_text(deep, 0), too_deep);
   expect_refused(kernel_text("ret;", 0, ".global .u32 x = " + parentheses + "1;"), too_deep);
   expect_refused(kernel_text("ret;", 0, ".global .u32 x[1] = " + deep + "1;"), too_deep);
-  expect_refused(kernel_text("call f; ret;", 0, ".func f() { call f; ret; }"), "calls itself");
+  expect_refused(kernel_text("call f; ret;", 0, ".func f() { call f; ret; }"),
+                 "a recursive function");
 }
 
 TEST(AbsurdShapes, CallsThatDoubleAtEachLevel) {

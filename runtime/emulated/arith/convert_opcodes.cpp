@@ -108,7 +108,7 @@ std::string_view objection(const Conversion& form, const RoundingName* rounding)
   if (form.relu || form.saturate_finite) {
     if (!halves) return ".relu and .satfinite exist from f32 to narrower types only";
     if (form.rounding == Rounding::down || form.rounding == Rounding::up) {
-      return ".relu and .satfinite do not go with .rm and .rp";
+      return ".relu and .satfinite cannot be combined with .rm or .rp";
     }
   }
   if (to_integer && from_integer && given) return "must not have a rounding";

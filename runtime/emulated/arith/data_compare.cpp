@@ -127,7 +127,7 @@ void decode_setp(DecodeContext& context, Instr& out) {
     out.d = context.destination(results.elements[0], Type::pred);
     out.e = context.destination(results.elements[1], Type::pred);
   } else {
-    if (form.parts == 2) context.fail("compares pairs, which needs two predicates");
+    if (form.parts == 2) context.fail("compares pairs, so it needs two predicates");
     out.d = context.destination(results, Type::pred);
   }
   out.detail = context.keep(form);

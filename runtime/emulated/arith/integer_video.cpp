@@ -101,7 +101,7 @@ bool take_signed(DecodeContext& context) {
 
 void finish(DecodeContext& context, Instr& out, VideoDetail detail) {
   detail.adds = context.take("add");
-  if (detail.saturates && detail.adds) context.fail("has .sat and .add");
+  if (detail.saturates && detail.adds) context.fail("cannot have both .sat and .add");
   take_operands(context, out, 3, Type::b32);
   out.detail = context.keep(detail);
   out.execute = &execute_video;

@@ -43,10 +43,11 @@ SharedSpot shared_spot(Warp& warp, const Instr& instr, int lane, std::uint64_t a
   spot.owner = above == 0 ? &warp.block() : blocks[static_cast<std::size_t>(above - 1)].get();
   spot.offset = static_cast<std::uint32_t>(within & ((1U << kSharedRankShift) - 1));
   if (!spot.owner->shared_holds(spot.offset, bytes)) {
-    warp.fail(instr, bit(lane), Finding::out_of_bounds,
-              fmt::format("touches {} bytes at offset {} of shared memory, which has {}", bytes,
-                          std::int64_t{spot.offset} - kSharedBase, spot.owner->shared_bytes()),
-              address);
+    warp.fail(
+        instr, bit(lane), Finding::out_of_bounds,
+        fmt::format("touches {} bytes at offset {}, outside the {} bytes of shared memory", bytes,
+                    std::int64_t{spot.offset} - kSharedBase, spot.owner->shared_bytes()),
+        address);
   }
   return spot;
 }

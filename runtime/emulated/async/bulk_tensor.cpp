@@ -58,11 +58,11 @@ TensorSpec tensor_of(Warp& warp, const Instr& instr, int lane) {
   if (parameter) {
     const auto& parameters = warp.block().launch().parameters;
     if (within + sizeof map > parameters.size()) {
-      warp.fail(
-          instr, bit, Finding::out_of_bounds,
-          fmt::format("has its tensor map at offset {}, past the end of the {} bytes of parameters",
-                      within, parameters.size()),
-          address);
+      warp.fail(instr, bit, Finding::out_of_bounds,
+                fmt::format("has its tensor map at offset {}, past the end of the kernel's {} "
+                            "bytes of parameters",
+                            within, parameters.size()),
+                address);
     }
     std::memcpy(&map, parameters.data() + within, sizeof map);
   } else {
@@ -76,11 +76,10 @@ TensorSpec tensor_of(Warp& warp, const Instr& instr, int lane) {
   }
   const TensorSpec& spec = decoded.spec;
   if (spec.rank != detail.rank || (spec.mode == TensorMode::im2col) != detail.im2col) {
-    warp.fail(
-        instr, bit, Finding::invalid_operand,
-        fmt::format("is given a tensor map of rank {} for {}, which the instruction does not match",
-                    spec.rank, spec.mode == TensorMode::im2col ? "im2col" : "tiles"),
-        address);
+    warp.fail(instr, bit, Finding::invalid_operand,
+              fmt::format("does not match its tensor map of rank {} for {}", spec.rank,
+                          spec.mode == TensorMode::im2col ? "im2col" : "tiles"),
+              address);
   }
   return spec;
 }
@@ -194,7 +193,8 @@ void begin_store(Warp& warp, const Instr& instr, int lane, const TensorSpec& spe
     job.elements.reduce = tensor_reduction(detail.reduction, spec.type);
     if (job.elements.reduce == nullptr) {
       warp.fail(instr, LaneMask{1} << lane, Finding::invalid_operand,
-                fmt::format("has no .{} for the element type of its tensor map", detail.reduction));
+                fmt::format("does not support .{} for the element type of its tensor map",
+                            detail.reduction));
     }
   }
   job.pieces = pieces_of(warp, instr, lane, spec, from.offset, AccessKind::store);
@@ -242,7 +242,7 @@ void decode_offsets(DecodeContext& context, std::size_t i, std::vector<std::uint
 /// "2d" and "tile", "im2col".
 void take_tensor(DecodeContext& context, TensorDetail& detail, std::string_view& mode) {
   const std::string_view dimensions = context.take_one_of({"1d", "2d", "3d", "4d", "5d"});
-  if (dimensions.empty()) context.fail("has no number of dimensions");
+  if (dimensions.empty()) context.fail("does not give the number of dimensions");
   detail.rank = dimensions.front() - '0';
   mode = context.take_one_of({"tile", "im2col", "im2col_no_offs"});
   detail.im2col = mode.starts_with("im2col");
@@ -272,9 +272,11 @@ void decode_tensor(DecodeContext& context, Instr& out) {
   std::string_view mode;
   take_tensor(context, detail, mode);
   detail.way = take_bulk_way(context);
-  if (detail.way == BulkWay::shared_to_shared) context.fail("moves no tensor");
+  if (detail.way == BulkWay::shared_to_shared) {
+    context.fail("cannot move a tensor between shared memories");
+  }
   if (kReduces) {
-    if (detail.way != BulkWay::shared_to_global) context.fail("reduces into global memory only");
+    if (detail.way != BulkWay::shared_to_global) context.fail("can reduce only into global memory");
     detail.reduction = take_reduction(context);
   }
   const bool loads = detail.way == BulkWay::global_to_shared;
@@ -288,7 +290,7 @@ void decode_tensor(DecodeContext& context, Instr& out) {
   if (detail.offsets) {
     decode_offsets(context, next++, rows);
     if (rows.size() != 2 * static_cast<std::size_t>(detail.rank) - 2) {
-      context.fail("has a wrong number of im2col offsets");
+      context.fail("has the wrong number of im2col offsets");
     }
   }
   out.c = decode_multicast(context, next, multicast);

@@ -187,7 +187,7 @@ void finish_decoding(DecodeContext& context, Instr& out, RemoteDetail detail, Ty
   detail.barrier = context.address(2);
   const auto rows = context.sources(context.operand(1), type);
   if (rows.size() != static_cast<std::size_t>(detail.count)) {
-    context.fail("has a number of values that differs from its vector length");
+    context.fail("has a vector length that differs from its number of values");
   }
   context.set_rows(out, rows);
   out.detail = context.keep(detail);
@@ -247,8 +247,8 @@ void decode_registers(DecodeContext& context, Instr& out) {
   context.expect_operands(1);
   out.immediate = context.immediate(0);
   if (out.immediate < 24 || out.immediate > 256 || out.immediate % 8 != 0) {
-    context.fail(fmt::format("asks for {} registers, which is not a multiple of 8 from 24 to 256",
-                             out.immediate));
+    context.fail(fmt::format(
+        "requests {} registers; the number must be a multiple of 8 from 24 to 256", out.immediate));
   }
   out.variant = action == "inc" ? 1 : 0;
   out.execute = &execute_registers;

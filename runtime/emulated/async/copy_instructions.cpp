@@ -131,7 +131,7 @@ LaneMask size_copy(Warp& warp, const Instr& instr, LaneMask active, CopyQueue::C
       bytes = get<std::uint32_t>(warp.row(instr.c), lane);
       if (bytes > static_cast<std::uint32_t>(detail.bytes)) {
         warp.fail(instr, LaneMask{1} << lane, Finding::invalid_operand,
-                  fmt::format("reads {} source bytes, but copies only {}", bytes, detail.bytes));
+                  fmt::format("is given {} source bytes, but copies only {}", bytes, detail.bytes));
       }
     }
     if (detail.ignores && (warp.predicate(instr.e) >> lane & 1U) != 0) bytes = 0;
@@ -236,7 +236,7 @@ void decode_copy(DecodeContext& context, Instr& out) {
   detail.bytes = static_cast<int>(context.immediate(2));
   detail.bypasses = kBypasses;
   const bool known = detail.bytes == 16 || (!kBypasses && (detail.bytes == 4 || detail.bytes == 8));
-  if (!known) context.fail(fmt::format("copies {} bytes", detail.bytes));
+  if (!known) context.fail(fmt::format("copies {} bytes, an unsupported size", detail.bytes));
   // Then come, if at all, the number of source bytes or a predicate, and a cache policy.
   if (context.operands() > 3 + policies) {
     context.expect_operands(4 + policies);
@@ -246,7 +246,7 @@ void decode_copy(DecodeContext& context, Instr& out) {
       detail.ignores = true;
     } else {
       if (!context.is_immediate(extra) && lane_bytes(context.register_type(extra)) != 4) {
-        context.fail("takes the number of source bytes as 32 bits");
+        context.fail("needs the number of source bytes in a 32-bit register");
       }
       out.c = context.source(3, Type::u32);
       detail.sized = !context.is_immediate(extra);
@@ -274,7 +274,7 @@ std::uint32_t take_group_count(DecodeContext& context) {
   context.expect_operands(1);
   const std::int64_t count = context.immediate(0);
   if (count < 0 || count > std::numeric_limits<std::int32_t>::max()) {
-    context.fail(fmt::format("waits for all but {} groups", count));
+    context.fail(fmt::format("waits for all but {} groups, an invalid number", count));
   }
   return static_cast<std::uint32_t>(count);
 }

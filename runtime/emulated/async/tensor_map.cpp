@@ -23,7 +23,9 @@ bool is_at_most(Enum value, Enum last) {
 }
 
 std::string enumeration_fault(const TensorSpec& spec) {
-  if (!is_at_most(spec.mode, TensorMode::im2col)) return "the mode is not that of a tensor map";
+  if (!is_at_most(spec.mode, TensorMode::im2col)) {
+    return "the mode is unknown; tensor maps have the modes tiled and im2col";
+  }
   if (!is_at_most(spec.type, TensorType::tf32_ftz)) {
     return fmt::format("data type {} does not exist on Hopper (nor do packed 4- and 6-bit types)",
                        static_cast<int>(spec.type));
@@ -31,9 +33,8 @@ std::string enumeration_fault(const TensorSpec& spec) {
   if (!is_at_most(spec.interleave, TensorInterleave::bytes32)) return "interleave is out of range";
   if (spec.interleave != TensorInterleave::none) return "interleaved layouts are not emulated";
   if (!is_at_most(spec.swizzle, Swizzle::bytes128)) {
-    return fmt::format(
-        "swizzle mode {} does not exist on Hopper; the modes are none, 32B, 64B and 128B",
-        static_cast<int>(spec.swizzle));
+    return fmt::format("swizzle mode {} does not exist on Hopper; use none, 32B, 64B or 128B",
+                       static_cast<int>(spec.swizzle));
   }
   if (!is_at_most(spec.promotion, L2Promotion::bytes256)) return "L2 promotion is out of range";
   if (!is_at_most(spec.fill, OutOfBoundsFill::nan)) return "out-of-bounds fill is out of range";

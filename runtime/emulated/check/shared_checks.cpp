@@ -128,12 +128,12 @@ std::optional<SharedChecks::Fault> SharedChecks::fault_of(const Toucher& by,
   };
   if (cell.owner != 0) {
     const auto owner = pending_.find(cell.owner);
-    return fault(Finding::missing_wait,
-                 fmt::format("{} shared memory that an asynchronous copy still writes, begun at {}",
-                             verb_of(by),
-                             owner == pending_.end()
-                                 ? "some place"
-                                 : by.warp->program().site_of(owner->second.by.instr->index)));
+    return fault(
+        Finding::missing_wait,
+        fmt::format(
+            "{} shared memory that an asynchronous copy, begun at {}, still writes", verb_of(by),
+            owner == pending_.end() ? "some place"
+                                    : by.warp->program().site_of(owner->second.by.instr->index)));
   }
   if (by.writes && cell.sources > 0) {
     return fault(Finding::missing_wait,
@@ -161,8 +161,8 @@ std::optional<SharedChecks::Fault> SharedChecks::fault_with_writer(const Toucher
       return Fault{Finding::race,
                    fmt::format("{} shared memory that {} writes, and nothing orders the two{}",
                                verb_of(by), by_writer(),
-                               lockstep ? ": lanes of a warp need not run in lockstep, volatile or "
-                                          "not, without a __syncwarp() in between"
+                               lockstep ? ": without a __syncwarp() in between, lanes of a warp "
+                                          "need not run in lockstep, even if accesses are volatile"
                                         : ""),
                    lanes,
                    {cell.write_instruction, order_.agents().reach(agent_of(by), writer)}};

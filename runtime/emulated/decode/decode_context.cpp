@@ -84,7 +84,7 @@ std::uint64_t DecodeContext::immediate_bits(const Operand& operand, ptx::Type ty
     case ptx::Type::f64:
       return bits;
     default:
-      fail(fmt::format("has a floating-point constant in place of .{}", ptx::name_of(type)));
+      fail(fmt::format("has a floating-point constant where .{} is expected", ptx::name_of(type)));
   }
 }
 
@@ -94,7 +94,7 @@ std::uint32_t DecodeContext::source(const Operand& operand, ptx::Type type) {
   switch (operand.kind) {
     case Operand::Kind::reg:
       if (lane_bytes(register_type(operand)) != width) {
-        fail(fmt::format("has a register whose width differs from that of {}", ptx::name_of(type)));
+        fail(fmt::format("has a register whose width differs from {}", ptx::name_of(type)));
       }
       return owner_.register_row(operand.index);
     case Operand::Kind::integer:
@@ -104,17 +104,18 @@ std::uint32_t DecodeContext::source(const Operand& operand, ptx::Type type) {
       if (const auto use = ptx::special_of(operand.name); use && use->special->value != nullptr) {
         return owner_.special(*use, width);
       }
-      fail(fmt::format("reads {}, which the emulator does not support", operand.name));
+      fail(fmt::format("reads {}, but the emulator does not support it", operand.name));
     case Operand::Kind::variable: {
       const auto place = owner_.place_of(operand.index);
       return constant(place.address + static_cast<std::uint64_t>(operand.value), width);
     }
     case Operand::Kind::function:
       if (width != 8)
-        fail(fmt::format("has the address of '{}' as {}", operand.name, ptx::name_of(type)));
+        fail(fmt::format("has the address of '{}' where {} is expected", operand.name,
+                         ptx::name_of(type)));
       return constant(owner_.function_address(operand.name), width);
     case Operand::Kind::vector:
-      fail("has a vector in place of a scalar operand");
+      fail("has a vector where a scalar operand is expected");
     default:
       fail("has an operand that is not a value");
   }
@@ -127,7 +128,7 @@ std::uint32_t DecodeContext::destination(const Operand& operand, ptx::Type type)
     fail("has a destination that is not a register");
   }
   if (lane_bytes(register_type(operand)) != width) {
-    fail(fmt::format("has a destination whose width differs from that of {}", ptx::name_of(type)));
+    fail(fmt::format("has a destination whose width differs from {}", ptx::name_of(type)));
   }
   return owner_.register_row(operand.index);
 }

@@ -170,7 +170,7 @@ std::uint32_t FunctionDecoder::append(Pool& pool, const ptx::Variable& variable)
   pool.peak = std::max(pool.peak, pool.used);
   if (pool.used > pool.most) {
     throw Error(ErrorKind::device,
-                fmt::format("kernel '{}' has {} bytes {}; {} are possible. Next: make its "
+                fmt::format("kernel '{}' has {} bytes {}; the limit is {}. Next: make its "
                             "variables smaller.",
                             program_->name, pool.used, pool.what, pool.most));
   }
@@ -249,7 +249,7 @@ void FunctionDecoder::decode_body(Frame& frame) {
 
 void FunctionDecoder::decode_one(const ptx::Instruction& in) {
   DecodeContext context(*this, in);
-  if (in.parts.size() > kMostParts) context.fail("has more parts than any instruction");
+  if (in.parts.size() > kMostParts) context.fail("has too many parts for an instruction");
   // Calls count, too: those of empty functions copy nothing in.
   charge(context, in.parts.size() + count_of(in.operands));
   if (in.guard >= 0 && register_type(in.guard) != ptx::Type::pred) {

@@ -79,10 +79,10 @@ DeviceStatus refusal(const DeviceLimits& limits, const emulated::Program& progra
   };
   if (smem > static_cast<std::uint64_t>(limits.smem_optin)) {
     return refused(
-        fmt::format("{} bytes of shared memory are more than a block can get here", smem));
+        fmt::format("{} bytes of shared memory exceed this device's limit for a block", smem));
   }
   if (threads > static_cast<std::uint64_t>(limits.max_threads)) {
-    return refused(fmt::format("{} threads are more than a block can have here", threads));
+    return refused(fmt::format("{} threads exceed this device's limit for a block", threads));
   }
   // A launch of no threads is no matter of resources.
   const Occupancy fit = occupancy(limits, std::max(1, static_cast<int>(threads)), program.registers,
@@ -90,7 +90,7 @@ DeviceStatus refusal(const DeviceLimits& limits, const emulated::Program& progra
   if (fit.blocks_per_sm > 0) return {};
   return refused(
       fmt::format("a block of {} threads with {} registers each and {} bytes of shared "
-                  "memory does not fit on a multiprocessor here: {}",
+                  "memory does not fit on a multiprocessor of this device: {}",
                   threads, program.registers, smem, fit.limiter));
 }
 
@@ -165,8 +165,8 @@ emulated::TensorMap encoded(const TensorMapPlan& plan, const void* argument) {
                                       : emulated::Swizzle::none;
   const emulated::EncodedTensorMap result = emulated::encode_tensor_map(spec);
   if (!result.fault.empty()) {
-    throw Error(ErrorKind::device,
-                fmt::format("the tensor map of a launch: {} ({})", result.fault, describe(plan)));
+    throw Error(ErrorKind::device, fmt::format("a launch has an invalid tensor map: {} ({})",
+                                               result.fault, describe(plan)));
   }
   return result.map;
 }

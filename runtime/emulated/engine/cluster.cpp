@@ -55,11 +55,11 @@ std::string Block::arrive(Warp& warp, int barrier, std::uint32_t threads, LaneMa
   const std::uint32_t expected = all ? threads_ : threads;
   const auto arriving = static_cast<std::uint32_t>(std::popcount(lanes));
   if (!all && expected % kLanes != 0) {
-    return fmt::format("barrier {} is given {} threads, which is not a multiple of {}", barrier,
-                       expected, kLanes);
+    return fmt::format("uses barrier {} with {} threads, but the number must be a multiple of {}",
+                       barrier, expected, kLanes);
   }
   if (at.arrived != 0 && at.expected != expected) {
-    return fmt::format("barrier {} waits for {} threads, but others arrived for {}", barrier,
+    return fmt::format("uses barrier {} with {} threads, but earlier arrivals used {}", barrier,
                        expected, at.expected);
   }
   at.expected = expected;
@@ -73,7 +73,7 @@ std::string Block::arrive(Warp& warp, int barrier, std::uint32_t threads, LaneMa
   at.votes.yes += static_cast<std::uint32_t>(std::popcount(vote));
   at.votes.all += arriving;
   if (!all && at.arrived > expected) {
-    return fmt::format("more threads than the {} expected arrived at barrier {}", expected,
+    return fmt::format("is executed by more threads than the {} that barrier {} expects", expected,
                        barrier);
   }
   if (Observer* observer = cluster_.observer())
@@ -140,7 +140,8 @@ std::string Block::barrier_text() const {
                         at.all ? needed - missing(at) : at.arrived, needed);
   }
   if (grid_arrival_.waits) {
-    text += fmt::format("{}the grid's barrier lacks blocks", text.empty() ? "" : "; ");
+    text +=
+        fmt::format("{}some blocks have not reached the grid's barrier", text.empty() ? "" : "; ");
   }
   const std::string waiters = mbarriers_.waiting_text();
   if (!waiters.empty()) text += fmt::format("{}{}", text.empty() ? "" : "; ", waiters);
@@ -246,7 +247,7 @@ void Cluster::fulfil(std::uint64_t token) {
 std::string Cluster::cluster_arrive(Warp& warp, LaneMask lanes, bool relaxed) {
   auto& [arrived, owed] = warp.cluster_arrivals();
   if ((arrived & lanes) != 0) {
-    return fmt::format("lanes {:08x} arrive twice before the cluster's barrier opens",
+    return fmt::format("is executed twice by lanes {:08x} before the cluster's barrier opens",
                        arrived & lanes);
   }
   if (observer_ != nullptr) {
@@ -263,8 +264,9 @@ std::string Cluster::cluster_arrive(Warp& warp, LaneMask lanes, bool relaxed) {
 std::string Cluster::cluster_wait(Warp& warp, LaneMask lanes) {
   auto& [arrived, owed] = warp.cluster_arrivals();
   if ((lanes & ~owed) != 0) {
-    return fmt::format("lanes {:08x} wait for the cluster's barrier, but have not arrived",
-                       lanes & ~owed);
+    return fmt::format(
+        "is executed by lanes {:08x}, but these lanes have not arrived at the cluster's barrier",
+        lanes & ~owed);
   }
   owed &= ~lanes;
   const LaneMask waiting = lanes & arrived;
@@ -302,9 +304,10 @@ void Cluster::deadlock(const std::string& note) {
       LaneMask lanes = 0;
       const Instr* instr = warp->gathering(lanes);
       if (instr == nullptr) continue;
-      warp->fail(*instr, lanes, Finding::divergent,
-                 fmt::format("is reached by lanes {:08x}, but never by the other lanes of the warp",
-                             lanes));
+      warp->fail(
+          *instr, lanes, Finding::divergent,
+          fmt::format("is reached by lanes {:08x}, but the other lanes of the warp never reach it",
+                      lanes));
     }
   }
   for (const auto& block : blocks_) {

@@ -120,13 +120,16 @@ void FunctionDecoder::decode_call(DecodeContext& context, Instr& /*out*/) {
     if (found == functions_.end() || !found->second->defined) {
       Instr out;
       if (!decode_host_call(name.name, out)) {
-        context.fail(fmt::format("calls '{}', which the module does not define", name.name));
+        context.fail(
+            fmt::format("calls '{}', but the module does not define this function", name.name));
       }
       emit(in, out, context.traits());
       return;
     }
     callee = found->second;
-    if (is_open(*callee)) context.fail(fmt::format("calls '{}', which calls itself", callee->name));
+    if (is_open(*callee)) {
+      context.fail(fmt::format("calls '{}', a recursive function", callee->name));
+    }
   }
   if (frame_->depth + 1 > kDeepestCall) context.fail("nests calls too deeply");
 
@@ -242,7 +245,8 @@ void FunctionDecoder::pass(const DecodeContext& context, const std::vector<ptx::
     const std::size_t to = static_cast<std::size_t>(first) + i;
     const ptx::Variable& parameter = callee.variables[to];
     if (parameter.register_index >= 0) {
-      context.fail(fmt::format("calls '{}', which has a parameter in a register", callee.name));
+      context.fail(
+          fmt::format("calls '{}', but this function has a parameter in a register", callee.name));
     }
     const ptx::Variable* const given = passed(values[i]);
     if (given == nullptr) context.fail("passes a value that is not a .param variable");

@@ -169,7 +169,7 @@ class GridRun {
   [[nodiscard]] std::string note_of_others() const {
     if (started_ == clusters_) return {};
     const bool as_there = kHostBytes / host_bytes_of_block(state_) >= state_.resident_blocks;
-    return fmt::format("; {} more blocks wait until one of these blocks ends, {}",
+    return fmt::format("; {} more blocks cannot start until a running block ends, {}",
                        (clusters_ - started_) * state_.cluster.count(),
                        as_there ? "as on a GPU" : "because the host lacks memory");
   }
@@ -295,11 +295,12 @@ std::string shape_problem(const LaunchState& state) {
   constexpr std::uint32_t kMostThreadsZ = 64;
   if (state.block.x > kMostThreads || state.block.y > kMostThreads ||
       state.block.z > kMostThreadsZ) {
-    return fmt::format("a block of {} x {} x {} threads, of at most {} x {} x {}", state.block.x,
-                       state.block.y, state.block.z, kMostThreads, kMostThreads, kMostThreadsZ);
+    return fmt::format("a block of {} x {} x {} threads, but the limit is {} x {} x {}",
+                       state.block.x, state.block.y, state.block.z, kMostThreads, kMostThreads,
+                       kMostThreadsZ);
   }
   if (state.grid.x > kMostBlocksX || state.grid.y > kMostBlocks || state.grid.z > kMostBlocks) {
-    return fmt::format("a grid of {} x {} x {} blocks, of at most {} x {} x {}", state.grid.x,
+    return fmt::format("a grid of {} x {} x {} blocks, but the limit is {} x {} x {}", state.grid.x,
                        state.grid.y, state.grid.z, kMostBlocksX, kMostBlocks, kMostBlocks);
   }
   std::uint64_t most = 1;
@@ -314,23 +315,23 @@ std::string shape_problem(const LaunchState& state) {
   const Extent& cluster = state.cluster;
   if (std::max({cluster.x, cluster.y, cluster.z}) > kMostOfCluster || cluster.count() == 0 ||
       cluster.count() > kMostOfCluster) {
-    return fmt::format("a cluster of {} x {} x {} blocks, of which there may be 1 to {}", cluster.x,
-                       cluster.y, cluster.z, kMostOfCluster);
+    return fmt::format("a cluster of {} x {} x {} blocks, but a cluster must have 1 to {} blocks",
+                       cluster.x, cluster.y, cluster.z, kMostOfCluster);
   }
   if (program.cluster[0] != 0) {
     const Extent stated = required_cluster(program);
     const Extent& given = state.cluster;
     if (given.x != stated.x || given.y != stated.y || given.z != stated.z) {
-      return fmt::format("clusters of {} x {} x {} blocks, but the kernel states {} x {} x {}",
+      return fmt::format("clusters of {} x {} x {} blocks, but the kernel requires {} x {} x {}",
                          given.x, given.y, given.z, stated.x, stated.y, stated.z);
     }
   }
   if (!is_whole_clusters(state.grid, state.cluster)) {
-    return "a grid that is not a multiple of its cluster";
+    return "the grid is not a multiple of the cluster";
   }
   const std::uint64_t host_bytes = host_bytes_of_block(state) * state.cluster.count();
   if (host_bytes > kHostBytes) {
-    return fmt::format("a cluster that takes {} bytes of the host's memory, of at most {}",
+    return fmt::format("a cluster needs {} bytes of the host's memory, but the limit is {}",
                        host_bytes, kHostBytes);
   }
   const std::array<std::uint32_t, 3> block{state.block.x, state.block.y, state.block.z};
@@ -393,11 +394,10 @@ std::vector<Extent> clusters_together(const LaunchState& state, std::uint64_t co
 LaunchResult run_grid(LaunchState state, const LaunchOptions& options) {
   const Program& program = *state.program;
   if (state.parameters.size() != program.parameter_bytes) {
-    throw Error(
-        ErrorKind::device,
-        fmt::format(
-            "kernel {} takes {} bytes of parameters, but {} were given. Next: correct the caller.",
-            program.name, program.parameter_bytes, state.parameters.size()));
+    throw Error(ErrorKind::device,
+                fmt::format("kernel {} takes {} bytes of parameters, but the launch passes {}. "
+                            "Next: correct the caller.",
+                            program.name, program.parameter_bytes, state.parameters.size()));
   }
   if (const std::string problem = shape_problem(state); !problem.empty()) {
     LaunchResult refused;

@@ -17,7 +17,7 @@ std::string Mbarrier::arrive(std::uint32_t count, bool drop, bool completes) {
                        text());
   }
   if (drop && count > expected_) {
-    return fmt::format("drops {} arrivals of {}", count, expected_);
+    return fmt::format("drops {} arrivals, but the mbarrier expects only {}", count, expected_);
   }
   if (!completes && count == pending_ && bytes_ == 0) {
     return "completes the phase, although .noComplete forbids this";
@@ -47,8 +47,7 @@ std::string Mbarrier::expect_bytes(std::uint32_t bytes) {
 std::string Mbarrier::complete_bytes(std::uint32_t bytes) {
   const std::int64_t sum = std::int64_t{bytes_} - bytes;
   if (sum < -std::int64_t{kMost}) {
-    return fmt::format("completes {} bytes that were not expected; an mbarrier counts to {}", -sum,
-                       kMost);
+    return fmt::format("completes {} unexpected bytes; an mbarrier counts to {}", -sum, kMost);
   }
   bytes_ = static_cast<std::int32_t>(sum);
   settle();
@@ -62,8 +61,9 @@ void Mbarrier::settle() {
 }
 
 std::string Mbarrier::text() const {
-  const auto bytes = bytes_ < 0 ? fmt::format("has {} bytes too many", -std::int64_t{bytes_})
-                                : fmt::format("{} bytes", bytes_);
+  const auto bytes = bytes_ < 0
+                         ? fmt::format("has received {} bytes too many", -std::int64_t{bytes_})
+                         : fmt::format("{} bytes", bytes_);
   return fmt::format("phase {} (parity {}) misses {} of {} arrivals and {}", phase_, parity(),
                      pending_, expected_, bytes);
 }
@@ -107,7 +107,7 @@ std::string MbarrierTable::waiting_text() const {
     const auto at = barriers_.find(what.first);
     text += fmt::format("{}{} wait for parity {} of the mbarrier at offset {}, whose {}",
                         text.empty() ? "" : "; ", who, what.second, what.first - kSharedBase,
-                        at == barriers_.end() ? "state is gone" : at->second.text());
+                        at == barriers_.end() ? "state no longer exists" : at->second.text());
   }
   return text;
 }

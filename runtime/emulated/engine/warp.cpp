@@ -44,8 +44,7 @@ bool Warp::gather(const Instr& instr, LaneMask wanted) {
 bool Warp::gather_all(const Instr& instr, LaneMask active) {
   if (const LaneMask skipping = together() & ~active; active != together()) {
     fail(instr, skipping, Finding::divergent,
-         fmt::format("lanes {:08x} skip this instruction, but the whole warp must execute it",
-                     skipping));
+         fmt::format("is skipped by lanes {:08x}, but the whole warp must execute it", skipping));
   }
   return gather(instr, kAllLanes);
 }

@@ -47,7 +47,8 @@ bool take_members(Warp& warp, const Instr& instr, std::uint32_t row, LaneMask ac
 void require_members(Warp& warp, const Instr& instr, LaneMask active, LaneMask members) {
   if (const LaneMask missing = members & warp.together() & ~active; missing != 0) {
     warp.fail(instr, missing, Finding::divergent,
-              fmt::format("lanes {:08x} are in the mask but skip the instruction", missing));
+              fmt::format("names lanes {:08x} in its mask, but these lanes skip the instruction",
+                          missing));
   }
 }
 
@@ -110,7 +111,9 @@ void execute_shuffle(Warp& warp, const Instr& instr, LaneMask active) {
 /// The type of values that have the width of a lane, which lanes exchange.
 Type take_word(DecodeContext& context) {
   const Type type = context.take_type();
-  if (type == Type::pred || lane_bytes(type) != 4) context.fail("is supported only for 32 bits");
+  if (type == Type::pred || lane_bytes(type) != 4) {
+    context.fail("is supported only for 32-bit types");
+  }
   return type;
 }
 
@@ -374,7 +377,7 @@ void decode_barrier_reduction(DecodeContext& context, Instr& out) {
   if (what.empty()) context.fail("has no operation");
   const Type type = what == "popc" ? take_word(context) : context.take_type();
   const std::size_t last = context.operands() - 1;
-  if (last != 2 && last != 3) context.fail("has a wrong number of operands");
+  if (last != 2 && last != 3) context.fail("has the wrong number of operands");
   const auto mode = what == "popc"  ? BarrierMode::reduce_count
                     : what == "and" ? BarrierMode::reduce_and
                                     : BarrierMode::reduce_or;
@@ -481,7 +484,7 @@ void decode_fence(DecodeContext& context, Instr& out) {
     // Tensor maps are read as each instruction begins, which makes an ordinary fence enough.
     const bool tensor_maps = context.take("tensormap::generic");
     if (!tensor_maps && context.take_one_of({"async", "async::generic"}).empty()) {
-      context.fail("is for a proxy that the emulator does not support");
+      context.fail("names a proxy that the emulator does not support");
     }
     if (!tensor_maps) kind = Fence::async;
     for (;;) {

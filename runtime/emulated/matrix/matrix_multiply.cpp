@@ -107,7 +107,7 @@ void take_types(DecodeContext& context, Family family, MultiplyDetail& detail) {
   if (types.size() == 2 && family == Family::wmma) {
     types.insert(types.begin() + 1, {MatrixType::f16, MatrixType::f16});
   } else if (types.size() != 4 || (family == Family::wmma && types[1] == MatrixType::f16)) {
-    context.fail("has a wrong number of types");
+    context.fail("has the wrong number of types");
   }
   detail.d.type = types[0];
   detail.a.type = types[1];
@@ -164,9 +164,9 @@ void check_types(DecodeContext& context, Family family, const MultiplyDetail& de
   if (!known) context.fail("has a shape that its types do not support");
   const MatrixType type = detail.a.type;
   if (detail.saturates && (is_float(type) || type == MatrixType::f64 || type == MatrixType::b1)) {
-    context.fail("has .satfinite, which only integer types support");
+    context.fail("has .satfinite, but only integer types support it");
   }
-  if (detail.rounds && type != MatrixType::f64) context.fail("has .rn, which only .f64 supports");
+  if (detail.rounds && type != MatrixType::f64) context.fail("has .rn, but only .f64 supports it");
   if (detail.counts != (type == MatrixType::b1)) {
     context.fail("must have .xor.popc or .and.popc for type .b1, and for no other type");
   }

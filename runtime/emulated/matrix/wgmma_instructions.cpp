@@ -42,7 +42,7 @@ void execute_multiply(Warp& warp, const Instr& instr, LaneMask active) {
   const std::size_t last = static_cast<std::size_t>(warp.index() / 4) * 4 + 3;
   if (last >= warp.block().warps().size()) {
     warp.fail(instr, active, Finding::invalid_operand,
-              "needs four whole warps, and the index of the first must be a multiple of four");
+              "needs four whole warps, and the index of the first warp must be a multiple of four");
   }
   warp.wgmma().note(instr);
   warp.wgmma().start(instr);
@@ -104,7 +104,7 @@ void decode_immediates(DecodeContext& context, WgmmaDetail& detail) {
     const std::int64_t value = context.immediate(i);
     if (value != 1 && value != low) {
       context.fail(
-          fmt::format("has {} as operand {}; allowed values are {} and 1", value, i + 1, low));
+          fmt::format("has {} as operand {}; the operand must be {} or 1", value, i + 1, low));
     }
     return value;
   };

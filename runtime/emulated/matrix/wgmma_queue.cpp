@@ -102,7 +102,7 @@ void WgmmaQueue::start(const Instr& instr) {
     if (unfinished() &&
         std::any_of(rows, end, [&](auto row) { return is_unfinished(row, kAllLanes); })) {
       warp_.report(instr, kAllLanes, Finding::missing_wait,
-                   "multiplies an accumulator of a wgmma before waiting for that wgmma");
+                   "multiplies the accumulator of a pending wgmma without waiting for the wgmma");
     }
     const std::size_t count = std::size_t{kWgmmaRows} * static_cast<std::size_t>(detail.k);
     if (is_float(detail.a_type)) {
@@ -123,7 +123,7 @@ void WgmmaQueue::start(const Instr& instr) {
 void WgmmaQueue::check_fence(const Instr& instr, const WgmmaDetail& detail) {
   if (!fenced_) {
     warp_.report(instr, warp_.live(), Finding::missing_fence,
-                 "runs before any wgmma.fence has ordered its registers");
+                 "runs without an earlier wgmma.fence to order its registers");
     fenced_ = true;
   }
   // Chains whose registers this one takes over are looked at once.
@@ -406,7 +406,7 @@ void WgmmaQueue::check_use(const Instr& instr, LaneMask active) const {
   const auto check = [&](std::uint32_t row) {
     if (row == kNoRow || !is_unfinished(row, active)) return false;
     warp_.report(instr, active, Finding::missing_wait,
-                 "uses an accumulator of a wgmma before waiting for that wgmma");
+                 "uses the accumulator of a pending wgmma without waiting for the wgmma");
     return true;
   };
   for (const std::uint32_t row : {instr.a, instr.b, instr.c, instr.e}) {

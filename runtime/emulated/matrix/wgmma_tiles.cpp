@@ -47,7 +47,7 @@ MatrixDescriptor descriptor_of(Warp& warp, const Instr& instr, const WgmmaTile& 
 void check_inside(Warp& warp, const Instr& instr, std::uint32_t address) {
   if (warp.block().shared_holds(address, kChunk)) return;
   warp.fail(instr, warp.live(), Finding::out_of_bounds,
-            fmt::format("reads a matrix at offset {} of shared memory, which has {} bytes",
+            fmt::format("reads a matrix at offset {}, outside the {} bytes of shared memory",
                         std::int64_t{address} - kSharedBase, warp.block().shared_bytes()),
             address);
 }

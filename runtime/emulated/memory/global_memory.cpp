@@ -80,10 +80,11 @@ const Allocation& GlobalMemory::allocate(const AllocationWish& wish) {
   const std::int64_t around = 2 * kRedZoneBytes + room;
   const std::int64_t left = limit_bytes_ - used_bytes_;
   if (bytes < 0 || (!wish.unbacked && (around > left || bytes > left - around))) {
-    throw Error(ErrorKind::device,
-                fmt::format("the emulated GPU has {} of {} bytes left, {} are wanted. Next: use a "
-                            "smaller problem, or an emulated device with more memory.",
-                            left, limit_bytes_, bytes));
+    throw Error(
+        ErrorKind::device,
+        fmt::format("the emulated GPU has {} of {} bytes left, but {} are requested. Next: use a "
+                    "smaller problem, or an emulated device with more memory.",
+                    left, limit_bytes_, bytes));
   }
   Allocation piece;
   piece.bytes = bytes;

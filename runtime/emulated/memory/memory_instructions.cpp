@@ -345,7 +345,8 @@ void begin_atomic(Warp& warp, const Instr& instr, LaneMask active, const AtomicD
   access.synchronises = true;
   fill_addresses(warp, instr, active, access.address);
   if (detail.elements > 1 && active != 0 && space_of(access) != AccessSpace::global) {
-    warp.fail(instr, active, Finding::invalid_operand, "updates a vector outside of global memory",
+    warp.fail(instr, active, Finding::invalid_operand,
+              "updates a vector that is not in global memory",
               access.address[std::countr_zero(active)]);
   }
   resolve(warp, instr, access);
@@ -468,7 +469,7 @@ void decode_atom(DecodeContext& context, Instr& out) {
 void decode_red(DecodeContext& context, Instr& out) {
   for (const std::string_view part : context.left()) {
     if (part == "exch" || part == "cas")
-      context.fail("has no result register, which exch and cas need");
+      context.fail("has no result register, but exch and cas need one");
   }
   decode_atomic(context, out, false);
 }

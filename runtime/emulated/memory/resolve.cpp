@@ -157,8 +157,8 @@ class LaneAccess {
     if (at.rank != warp_.block().rank() && access_.space == ptx::Space::shared &&
         !access_.in_cluster) {
       fail(
-          fmt::format("{} shared memory of block rank {}, which only .shared::cluster and "
-                      "generic addresses reach",
+          fmt::format("{} shared memory of block rank {}, but only .shared::cluster and "
+                      "generic addresses can access another block",
                       verb_of(access_.kind), at.rank));
     }
     Block& owner = *blocks[at.rank];

@@ -49,8 +49,8 @@ class ResourceCalendar {
   [[noreturn]] static void fail() {
     throw Error(ErrorKind::device,
                 fmt::format("the blocks of one multiprocessor take more than {:.0f} clocks; no "
-                            "time is predicted. Next: take a smaller problem, and see that the "
-                            "device profile is right.",
+                            "time is predicted. Next: use a smaller problem, and check that the "
+                            "device profile is correct.",
                             kBin * static_cast<double>(kMostBins)));
   }
 

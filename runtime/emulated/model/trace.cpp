@@ -35,7 +35,7 @@ class TraceObserver : public Observer {
     if (++length_ > longest_) {
       throw Error(ErrorKind::device,
                   fmt::format("the block executes more than {} instructions; no time is predicted. "
-                              "Next: see that the kernel ends, or take a smaller problem.",
+                              "Next: check that the kernel ends, or use a smaller problem.",
                               longest_));
     }
     entries(warp).push_back({instr.index, 0, 0, 0, 0, 0});

@@ -68,7 +68,7 @@ std::string read_file(const std::string& path) {
   if (text.size() > kMostBytes) {
     throw Error(
         ErrorKind::usage,
-        fmt::format("{} is not a device profile: the file has more than {} MiB. Next: make a "
+        fmt::format("{} is not a device profile: the file is larger than {} MiB. Next: make a "
                     "profile on a machine with a GPU: kiln doctor --save-profile mine.toml",
                     path, kMostBytes >> 20));
   }

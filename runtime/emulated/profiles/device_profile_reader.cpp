@@ -71,7 +71,7 @@ class ProfileReader {
     for (const auto& [key, node] : root_) {
       if (node.is_table() && !sections_.contains(key.str())) {
         section_.clear();
-        fail(key, key.str(), "is not a section of a device profile");
+        fail(key, key.str(), "is not a known section of a device profile");
       }
     }
   }
@@ -105,7 +105,7 @@ class ProfileReader {
     for (const auto& [key, node] : *table_) {
       const bool section_of_root = table_ == &root_ && node.is_table();
       if (!section_of_root && !known_.contains(key.str())) {
-        fail(key, key.str(), "is not a key of a device profile");
+        fail(key, key.str(), "is not a known key of a device profile");
       }
     }
   }

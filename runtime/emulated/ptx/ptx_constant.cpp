@@ -93,7 +93,7 @@ Constant combined_reals(const Token& op, double a, double b) {
   }
   const int precedence = precedence_of(op);
   if (precedence != 6 && precedence != 7) {
-    fail_at(op, fmt::format("'{}' takes no floating-point numbers", op.text));
+    fail_at(op, fmt::format("'{}' does not accept floating-point numbers", op.text));
   }
   return truth(compared(op.text, a, b));
 }
@@ -150,7 +150,7 @@ class ConstantReader {
     const Nesting nesting(depth_, op);
     Constant value = unary();
     if (op.text == "!") return truth(real_of(value) == 0);
-    if (op.text == "~" && value.real) fail_at(op, "'~' takes no floating-point number");
+    if (op.text == "~" && value.real) fail_at(op, "'~' does not accept floating-point numbers");
     if (op.text == "~") value.bits = ~value.bits;
     if (op.text == "-") value.bits = value.real ? value.bits ^ (1ULL << 63U) : 0 - value.bits;
     return value;
@@ -175,11 +175,11 @@ class ConstantReader {
 
   Constant cast() {
     const Token type = lexer_.take();
-    if (type.text != ".s64" && type.text != ".u64") fail_at(type, "a cast to .s64 or .u64 only");
+    if (type.text != ".s64" && type.text != ".u64") fail_at(type, "a cast must be to .s64 or .u64");
     lexer_.expect(")");
     const Nesting nesting(depth_, type);
     Constant value = unary();
-    if (value.real) fail_at(type, "a cast of integers only");
+    if (value.real) fail_at(type, "only integers can be cast");
     value.is_unsigned = type.text == ".u64";
     return value;
   }
@@ -203,7 +203,7 @@ Constant read_constant(Lexer& lexer) {
 std::int64_t read_integer_constant(Lexer& lexer) {
   const Token first = lexer.peek();
   const Constant value = read_constant(lexer);
-  if (value.real) fail_at(first, "an integer must stand here");
+  if (value.real) fail_at(first, "this constant must be an integer");
   return value.as_signed();
 }
 

@@ -29,7 +29,7 @@ FunctionReader::Parameter FunctionReader::read_parameter() {
   if (is_register) {
     read.type = type.type;
     read.name = lexer_.expect(Token::Kind::word, "the name of a parameter");
-    if (type.lanes > 0) fail_at(read.name, "a vector in a register cannot be a parameter");
+    if (type.lanes > 0) fail_at(read.name, "a register parameter cannot be a vector");
     // It takes its place among the parameters all the same, so that calls can count them.
     read.variable.name = read.name.text;
     read.variable.space = Space::param;
@@ -97,7 +97,7 @@ void FunctionReader::read_dimensions(int (&out)[3], std::string_view what) {
     out[i] = lexer_.expect_count(what);
     if (!lexer_.accept(",")) return;
   }
-  lexer_.fail_expected("three numbers at most");
+  lexer_.fail_expected("at most three numbers");
 }
 
 void FunctionReader::read_directives() {
@@ -117,7 +117,7 @@ void FunctionReader::read_directives() {
     } else if (name == "pragma") {
       skip_pragma(lexer_);
     } else if (name == "blocksareclusters") {
-      fail_at(token, "a grid that counts clusters is not supported");
+      fail_at(token, "grid dimensions counted in clusters are not supported");
     } else if (name != "noreturn" && name != "explicitcluster") {
       fail_at(token,
               fmt::format("'{}' is not supported before the body of a function", token.text));

@@ -48,7 +48,7 @@ void VariableReader::read_initial(const Shape& shape, Type type, Variable& varia
   Shape row = shape;
   if (row.unsized) row.extents.front() = 1;
   set_size(first, row, variable);
-  if (row.unsized && variable.bytes == 0) fail_at(first, "an array of rows without elements");
+  if (row.unsized && variable.bytes == 0) fail_at(first, "the rows of this array have no elements");
 
   std::int64_t used = 1;
   if (first.is("{")) {
@@ -79,7 +79,7 @@ std::int64_t VariableReader::read_list(std::size_t level, std::int64_t first) {
     if (nested) used = (used + inner - 1) / std::max<std::int64_t>(inner, 1) * inner;
     const std::int64_t taken = nested ? inner : 1;
     if (used + taken > (unlimited ? kMaxVariableBytes / shape_.element_bytes : room)) {
-      fail_at(lexer_.peek(), "more values than fit here");
+      fail_at(lexer_.peek(), "too many initial values for this array");
     }
     if (nested) {
       read_list(level + 1, first + used);
@@ -98,7 +98,8 @@ void VariableReader::reserve(std::int64_t element) {
   if (end <= have) return;
   padding_bytes_ += end - have - shape_.element_bytes;
   if (padding_bytes_ > kMaxPaddingBytes) {
-    fail_at(lexer_.peek(), "the initial values of this text leave more than 64 MiB to zero");
+    fail_at(lexer_.peek(),
+            "the initial values of this module need more than 64 MiB of zero padding");
   }
   variable_->initial.resize(static_cast<std::size_t>(end));
 }
@@ -136,7 +137,8 @@ void VariableReader::read_element(std::int64_t element) {
 void VariableReader::read_address(std::int64_t element, const Token& first) {
   Relocation relocation = read_symbol();
   if (shape_.element_bytes != 8 && shape_.element_bytes != 4) {
-    fail_at(first, "an address takes 4 or 8 bytes; pick single bytes as 0xFF(name)");
+    fail_at(first,
+            "an address needs an element of 4 or 8 bytes; select single bytes as 0xFF(name)");
   }
   reserve(element);
   relocation.offset = static_cast<std::size_t>(element * shape_.element_bytes);
@@ -152,7 +154,7 @@ void VariableReader::read_masked(std::int64_t element, const Token& mask, std::u
   lexer_.expect(")");
   const int byte = byte_of_mask(bits);
   if (byte < 0 || shape_.element_bytes != 1) {
-    fail_at(mask, "a mask picks one byte of an address for one byte");
+    fail_at(mask, "a mask must select a single byte of an address, for an element of 1 byte");
   }
   reserve(element);
   relocation.offset = static_cast<std::size_t>(element);
@@ -165,7 +167,7 @@ void VariableReader::read_masked(std::int64_t element, const Token& mask, std::u
   const auto before = static_cast<std::size_t>(byte);
   if (all.empty() || all.back().bytes != byte || all.back().offset + before != relocation.offset ||
       !same_address(all.back(), relocation)) {
-    fail_at(mask, "the bytes of this address do not follow each other from the lowest on");
+    fail_at(mask, "the bytes of an address must be listed in order, lowest byte first");
   }
   ++all.back().bytes;
 }

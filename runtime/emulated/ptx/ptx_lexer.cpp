@@ -96,7 +96,7 @@ int Lexer::expect_count(std::string_view what) {
 void Lexer::skip_to_closing(std::string_view open, std::string_view close) {
   const Token first = token_;
   for (int depth = 1; depth > 0;) {
-    if (at_end()) fail_at(first, fmt::format("no '{}' closes the bracket that opens here", close));
+    if (at_end()) fail_at(first, fmt::format("this bracket is not closed by '{}'", close));
     const Token token = take();
     if (token.is(open)) ++depth;
     if (token.is(close)) --depth;
@@ -193,7 +193,7 @@ std::uint64_t Lexer::read_digits(std::size_t prefix, unsigned base) {
     }
     value = value * base + digit;
   }
-  if (length == prefix) fail_at(token_, "digits are missing in this number");
+  if (length == prefix) fail_at(token_, "this number has no digits after its prefix");
   finish(Token::Kind::integer, length);
   return value;
 }

@@ -125,7 +125,7 @@ void Names::add_of_module(const Variable& variable, int module_index) {
 
 void Names::declare_target(const Token& name, const Target& target) {
   if (!scopes_.back().targets.emplace(name.text, target).second) {
-    fail_at(name, fmt::format("the label '{}' stands twice in this scope", name.text));
+    fail_at(name, fmt::format("the label '{}' is defined twice in this scope", name.text));
   }
 }
 

@@ -62,7 +62,7 @@ int OperandReader::read_guard() {
     fail_at(token, fmt::format("'{}' is not a register", token.text));
   }
   const Operand operand = read_register(token, *name);
-  if (operand.kind != Operand::Kind::reg) fail_at(token, "a guard is one register");
+  if (operand.kind != Operand::Kind::reg) fail_at(token, "a guard must be a single register");
   return operand.index;
 }
 
@@ -202,7 +202,7 @@ Operand OperandReader::read_address_base() {
   const Token token = lexer_.peek();
   if (starts_constant(token)) {
     Operand base = read_constant_operand();
-    if (base.kind != Operand::Kind::integer) fail_at(token, "an address is an integer");
+    if (base.kind != Operand::Kind::integer) fail_at(token, "an address must be an integer");
     return base;
   }
   Operand base = read_word(kNested);

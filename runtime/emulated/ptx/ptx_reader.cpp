@@ -56,7 +56,7 @@ void ModuleReader::read_version() {
     const auto minor = std::from_chars(major.ptr + 1, end, state_.module.version_minor);
     if (minor.ec == std::errc{} && minor.ptr == end) return;
   }
-  fail_at(token, "a version is two integers, as in 9.0");
+  fail_at(token, "a version consists of two integers, as in 9.0");
 }
 
 void ModuleReader::read_target() {
@@ -80,7 +80,7 @@ void ModuleReader::read_directive() {
     read_target();
   } else if (name == "address_size") {
     const Token at = lexer_.peek();
-    if (lexer_.expect_count("64") != 64) fail_at(at, "addresses of 64 bits only");
+    if (lexer_.expect_count("64") != 64) fail_at(at, "only 64-bit addresses are supported");
   } else if (name == "file") {
     state_.lines.read_file(lexer_);
   } else if (name == "loc") {
@@ -165,8 +165,8 @@ void ModuleReader::read_function(bool entry) {
 
 Module read_module(std::string_view text) {
   if (text.size() > kMaxTextBytes) {
-    fail_at(Token{},
-            fmt::format("{} bytes of PTX; at most {} are read", text.size(), kMaxTextBytes));
+    fail_at(Token{}, fmt::format("the PTX has {} bytes; the emulator reads at most {}", text.size(),
+                                 kMaxTextBytes));
   }
   Module module = ModuleReader(text).read();
   module.registers = noted_registers(text);

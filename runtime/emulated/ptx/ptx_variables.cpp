@@ -30,10 +30,10 @@ VariableType VariableReader::read_type() {
       const Token at = lexer_.peek();
       const int alignment = lexer_.expect_count("an alignment");
       if (alignment == 0 || (alignment & (alignment - 1)) != 0) {
-        fail_at(at, "an alignment is a power of two");
+        fail_at(at, "an alignment must be a power of two");
       }
       if (alignment > kMaxAlignment) {
-        fail_at(at, fmt::format("an alignment is {} bytes at most", kMaxAlignment));
+        fail_at(at, fmt::format("an alignment must be at most {} bytes", kMaxAlignment));
       }
       if (!of_pointee) read.alignment = alignment;
     } else if (name == "ptr") {
@@ -74,12 +74,12 @@ DeclaredVariable VariableReader::read_declarator(const VariableType& type, Space
   const Token at = lexer_.peek();
   if (lexer_.accept("=")) {
     if (space != Space::global && space != Space::constant) {
-      fail_at(at, "only global and constant variables have initial values");
+      fail_at(at, "only global and constant variables can have initial values");
     }
-    if (external) fail_at(at, "a variable of another module has no initial value here");
+    if (external) fail_at(at, "an external variable cannot have an initial value");
     read_initial(shape, type.type, variable);
   } else if (shape.unsized && !external) {
-    fail_at(read.name, "the size of this array is missing");
+    fail_at(read.name, "this array needs a size");
   } else {
     set_size(read.name, shape, variable);
   }
@@ -91,14 +91,16 @@ VariableReader::Shape VariableReader::read_shape(const VariableType& type) {
   shape.element_bytes = bits_of(type.type) / 8;
   for (Token open = lexer_.peek(); lexer_.accept("["); open = lexer_.peek()) {
     if (lexer_.accept("]")) {
-      if (!shape.extents.empty()) fail_at(open, "only the first dimension may go without a size");
+      if (!shape.extents.empty()) fail_at(open, "only the first dimension may omit its size");
       shape.unsized = true;
       shape.extents.push_back(0);
       continue;
     }
     const std::int64_t extent = read_integer_constant(lexer_);
-    if (extent < 0 || extent > kMaxVariableBytes) fail_at(open, "no array has this size");
-    if (shape.extents.size() >= 32) fail_at(open, "an array of more than 32 dimensions");
+    if (extent < 0 || extent > kMaxVariableBytes) {
+      fail_at(open, "this array size is negative or too large");
+    }
+    if (shape.extents.size() >= 32) fail_at(open, "this array has more than 32 dimensions");
     shape.extents.push_back(extent);
     lexer_.expect("]");
   }

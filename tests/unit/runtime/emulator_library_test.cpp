@@ -53,7 +53,7 @@ TEST(EmulatorLibrary, OfAnotherVersionIsNotAsked) {
   EXPECT_THAT(
       error_with({KILN_OLD_EMULATOR}),
       HasSubstr(
-          "old_emulator.so: is of Kiln 0.0.1, but the library that opens the emulator is of Kiln " +
+          "old_emulator.so: is version 0.0.1, but the library that opens the emulator is version " +
           std::string(KILN_VERSION_STRING)));
 }
 

@@ -109,14 +109,14 @@ TEST(Decoder, CallsThatCannotBeAreRefused) {
       {"call.foo.bar n;", "the part '.foo'"},
       {"call n, (%r1);", "calls 'n' with 1 values, but the function has 0"},
       {"call n, (), ();", "has 3 operands"},
-      {"call nowhere;", "calls 'nowhere', which the module does not define"},
+      {"call nowhere;", "calls 'nowhere', but the module does not define"},
       {"call f, (%r1);", "not a .param variable"},
       {".shared .b32 s; call f, (s);", "not a .param variable"},
       {".param .b64 wide; call f, (wide);", "passes 8 bytes, but the parameter of 'f' has 4"},
       {".param .b32 a; call (a), in_registers, (a);", "a parameter in a register"},
       {"type: .callprototype _ (); call %rd2;", "has 1 operands, but the emulator expects 2"},
-      {"type: .callprototype _ (); call %r2, type;", "width differs from that of u64"},
-      {"mov.u32 %r1, f;", "the address of 'f' as u32"},
+      {"type: .callprototype _ (); call %r2, type;", "width differs from u64"},
+      {"mov.u32 %r1, f;", "the address of 'f' where u32 is expected"},
   };
   for (const auto& [call, message] : cases) {
     EXPECT_THAT(module_refusal(std::string(call) + " ret;", f), HasSubstr(message)) << call;
@@ -175,7 +175,8 @@ TEST(Decoder, AModuleNeedsItsVariables) {
               HasSubstr("the address of 'x', which is declared but not defined"));
   EXPECT_THAT(module_refusal(uses, ".shared .u32 x; .global .u64 p = x;"),
               HasSubstr("the address of 'x', which is not a global variable"));
-  EXPECT_THAT(module_refusal(nothing, ".local .u32 x;"), HasSubstr("'x' is .local outside"));
+  EXPECT_THAT(module_refusal(nothing, ".local .u32 x;"),
+              HasSubstr("'x' is .local, but is declared outside"));
 }
 
 TEST(Decoder, BlocksAreAsLargeAsTheKernelSays) {
@@ -195,7 +196,7 @@ TEST(Decoder, BlocksAreAsLargeAsTheKernelSays) {
 TEST(Decoder, OpcodesAndOperandsHaveTheirNumber) {
   std::string parts = "ld.global";
   for (int i = 0; i < 40; ++i) parts += ".ca";
-  lane_test::expect_refused(parts + ".u32 %rd, [%in];", "more parts than any instruction");
+  lane_test::expect_refused(parts + ".u32 %rd, [%in];", "too many parts for an instruction");
   for (const char* statement :
        {"ld.global.u32 %rd, [%in], %la;", "st.global.u32 [%in], %ra, %la;",
         "ld.global.L2::cache_hint.u32 %rd, [%in];", "atom.global.add.u32 %rd, [%in], 1, 2;",

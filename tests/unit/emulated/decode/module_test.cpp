@@ -449,7 +449,7 @@ TEST(LaunchLimits, AKernelsOwnClusterIsNotLost) {
   const auto out = run.fresh_buffer(4);
   const LaunchResult result = run.launch({4, 1, 1}, {1, 1, 1}, out);
   ASSERT_EQ(findings(result), std::vector<Finding>{Finding::invalid_operand});
-  EXPECT_NE(result.fault->text.find("the kernel states 2 x 1 x 1"), std::string::npos)
+  EXPECT_NE(result.fault->text.find("the kernel requires 2 x 1 x 1"), std::string::npos)
       << result.fault->text;
   run.cluster = {2, 1, 1};
   run.launch_clean({4, 1, 1}, {1, 1, 1}, out);
@@ -480,7 +480,7 @@ TEST(LaunchLimits, ParametersMustBeWhole) {
                                    [&] {
                                      (void)run.launch({1, 1, 1}, {1, 1, 1}, 5);
                                    })
-                .find("takes 16 bytes of parameters, but 8 were given"),
+                .find("takes 16 bytes of parameters, but the launch passes 8"),
             std::string::npos);
 }
 
@@ -532,10 +532,10 @@ TEST(Refusals, CallsThatCannotBeCopiedIn) {
     EXPECT_TRUE(message.starts_with("PTX line 8: call ")) << message;
     EXPECT_NE(message.find(why), std::string::npos) << message;
   };
-  refused("call g, (given);", "calls 'g', which the module does not define");
+  refused("call g, (given);", "calls 'g', but the module does not define");
   refused("call (value), f, (given, given);", "calls 'f' with 2 values, but the function has 1");
   const std::string loops = refusal_of("call h, ();", ".func h() { call h, (); ret; }");
-  EXPECT_NE(loops.find("calls 'h', which calls itself"), std::string::npos) << loops;
+  EXPECT_NE(loops.find("calls 'h', a recursive function"), std::string::npos) << loops;
 }
 
 }  // namespace

@@ -86,7 +86,8 @@ TEST(EmulatedDevice, ABlockNeedsItsRegisters) {
   const DeviceStatus refused = kernel.launch();
   EXPECT_EQ(refused.code, kOutOfResources);
   EXPECT_THAT(refused.message, HasSubstr("1024 threads with 128 registers each"));
-  EXPECT_THAT(refused.message, HasSubstr("does not fit on a multiprocessor here: registers"));
+  EXPECT_THAT(refused.message,
+              HasSubstr("does not fit on a multiprocessor of this device: registers"));
   DeviceStatus status;
   static_cast<void>(kernel.device.predict(kernel.request, status));
   EXPECT_EQ(status.message, refused.message);
@@ -97,7 +98,7 @@ TEST(EmulatedDevice, ABlockHasAsManyThreadsAsTheProfileAllows) {
   kernel.request.geometry.block = {2048, 1, 1};
   const DeviceStatus refused = kernel.launch();
   EXPECT_EQ(refused.code, kOutOfResources);
-  EXPECT_THAT(refused.message, HasSubstr("2048 threads are more than a block can have"));
+  EXPECT_THAT(refused.message, HasSubstr("2048 threads exceed this device's limit for a block"));
 }
 
 TEST(EmulatedDevice, VariablesOfAModuleCanBeCopiedTo) {
@@ -135,10 +136,10 @@ TEST(EmulatedDevice, AKernelThatStatesItsClusterGetsIt) {
   EXPECT_TRUE(kernel.launch().ok()) << kernel.launch().message;
   kernel.request.geometry.cluster = {4, 1, 1};
   EXPECT_THAT(kernel.launch().message,
-              HasSubstr("clusters of 4 x 1 x 1 blocks, but the kernel states 2 x 1 x 1"));
+              HasSubstr("clusters of 4 x 1 x 1 blocks, but the kernel requires 2 x 1 x 1"));
   kernel.request.geometry.cluster = {1, 1, 1};
   kernel.request.geometry.grid = {3, 1, 1};
-  EXPECT_THAT(kernel.launch().message, HasSubstr("not a multiple of its cluster"));
+  EXPECT_THAT(kernel.launch().message, HasSubstr("not a multiple of the cluster"));
 }
 
 TEST(EmulatedDevice, AShapeThatIsRefusedIsNotCountedEither) {
@@ -148,7 +149,7 @@ TEST(EmulatedDevice, AShapeThatIsRefusedIsNotCountedEither) {
   Loaded kernel(text);
   kernel.request.geometry.grid = {4, 1, 1};
   const std::string refused = kernel.launch().message;
-  EXPECT_THAT(refused, HasSubstr("not a multiple of its cluster"));
+  EXPECT_THAT(refused, HasSubstr("not a multiple of the cluster"));
   DeviceStatus status;
   static_cast<void>(kernel.device.count(kernel.request, 1, status));
   EXPECT_EQ(status.message, refused);

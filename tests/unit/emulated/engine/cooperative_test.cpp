@@ -144,7 +144,7 @@ TEST(CooperativeLaunch, BlockThatLeavesKeepsTheOthersWaiting) {
   const DeviceStatus status = grid.launch();
   EXPECT_EQ(status.code, DeviceStatus::Code::faulted);
   EXPECT_THAT(status.message, HasSubstr("deadlock"));
-  EXPECT_THAT(status.message, HasSubstr("the grid's barrier lacks blocks"));
+  EXPECT_THAT(status.message, HasSubstr("some blocks have not reached the grid's barrier"));
 }
 
 TEST(CooperativeLaunch, TimeIsPredictedFromBlocksThatDoNotWait) {

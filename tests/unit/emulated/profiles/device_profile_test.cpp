@@ -123,11 +123,11 @@ TEST(DeviceProfileTest, MistakesAreNamedWithTheirPlace) {
   // Keys: unknown, missing, in the wrong place.
   expect_complaint(changed("launch_ns", "lunch_ns"), "name", 1, "launch_ns is missing");
   expect_complaint(h200_text() + "colour = 3\n", "colour", 1,
-                   "latency_clocks.colour is not a key of a device profile");
+                   "latency_clocks.colour is not a known key of a device profile");
   expect_complaint("speed = 3\n" + h200_text(), "speed", 1,
-                   "speed is not a key of a device profile");
+                   "speed is not a known key of a device profile");
   expect_complaint(h200_text() + "[extra]\n", "[extra]", 2,
-                   "extra is not a section of a device profile");
+                   "extra is not a known section of a device profile");
   expect_complaint(changed("\nfp32 =", "\nfp31 ="), "[lanes_per_clock]", 1, "lanes_per_clock.fp32");
   EXPECT_THAT(error_of(h200_text().substr(0, h200_text().find("[latency_clocks]"))),
               HasSubstr("[latency_clocks] is missing"));

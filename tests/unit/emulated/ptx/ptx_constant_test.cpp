@@ -121,14 +121,14 @@ TEST(PtxConstant, NothingOverflowsInTheHost) {
 TEST(PtxConstant, FaultsNameTheirPlace) {
   EXPECT_EQ(refusal_of("1 / 0"), "PTX:1:3: a division by zero");
   EXPECT_EQ(refusal_of("1.0 / 0.0"), "PTX:1:5: a division by zero");
-  EXPECT_EQ(refusal_of("1.0 << 2"), "PTX:1:5: '<<' takes no floating-point numbers");
-  EXPECT_EQ(refusal_of("~1.0"), "PTX:1:1: '~' takes no floating-point number");
-  EXPECT_EQ(refusal_of("(.f32)1"), "PTX:1:2: a cast to .s64 or .u64 only");
+  EXPECT_EQ(refusal_of("1.0 << 2"), "PTX:1:5: '<<' does not accept floating-point numbers");
+  EXPECT_EQ(refusal_of("~1.0"), "PTX:1:1: '~' does not accept floating-point numbers");
+  EXPECT_EQ(refusal_of("(.f32)1"), "PTX:1:2: a cast must be to .s64 or .u64");
   EXPECT_EQ(refusal_of("(1"), "PTX:1:3: expected ')', not the end of the text");
   EXPECT_EQ(refusal_of("2 +\n  ;"), "PTX:2:3: expected a constant, not ';'");
   EXPECT_THAT(refusal_of("0f3F8"), HasSubstr("a 0f number has 8 hexadecimal digits"));
   EXPECT_THAT(refusal_of("0d3F800000"), HasSubstr("a 0d number has 16"));
-  EXPECT_THAT(refusal_of("0x"), HasSubstr("digits are missing"));
+  EXPECT_THAT(refusal_of("0x"), HasSubstr("has no digits"));
   for (const char* number : {"089", "12ab"}) {
     EXPECT_THAT(refusal_of(number), HasSubstr("letters or wrong digits follow")) << number;
   }

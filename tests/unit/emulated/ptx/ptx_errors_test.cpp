@@ -29,9 +29,10 @@ TEST(PtxErrors, ATextThatIsNoPtx) {
               HasSubstr("PTX:1:1: the byte 0x7f"));
   EXPECT_THAT(refusal("\n\n  \xc3\xa4"), HasSubstr("PTX:3:3: the byte 0xc3"));
   EXPECT_THAT(refusal(".version 9"), HasSubstr("expected a version, not '9'"));
-  EXPECT_THAT(refusal(".version 9e1"), HasSubstr("a version is two integers"));
+  EXPECT_THAT(refusal(".version 9e1"), HasSubstr("a version consists of two integers"));
   EXPECT_THAT(refusal(".version 9.0 .address_size 64"), HasSubstr("a .target directive"));
-  EXPECT_THAT(refusal(".version 9.0 .target sm_90 .address_size 32"), HasSubstr("of 64 bits only"));
+  EXPECT_THAT(refusal(".version 9.0 .target sm_90 .address_size 32"),
+              HasSubstr("only 64-bit addresses"));
   EXPECT_THAT(refusal(".version 9.0 /* never\nended"), HasSubstr("PTX:1:14: this comment"));
   EXPECT_THAT(refusal(".version 9.0 .file 1 \"a\n\""), HasSubstr("PTX:1:22: this string"));
 }

@@ -156,7 +156,7 @@ TEST(PtxOperands, FaultsNameTheirPlace) {
       {"mov.u32 %r1, nobody;", "PTX:3:14: unknown name 'nobody'"},
       {"ld.u32 %r1, [nobody];", "PTX:3:14: unknown name 'nobody'"},
       {"ld.u32 %r1, [%tid];", "'%tid' is not a register or variable that holds an address"},
-      {"ld.u32 %r1, [1.5];", "an address is an integer"},
+      {"ld.u32 %r1, [1.5];", "an address must be an integer"},
       {"ld.u32 %r1, [%rd1+%rd2];", "expected a constant, not '%rd2'"},
       {"ld.u32 %r1, [%rd1;", "expected ']', not ';'"},
       {"mov.b64 {}, %rd1;", "expected an operand, not '}'"},

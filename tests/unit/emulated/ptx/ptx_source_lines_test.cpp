@@ -117,7 +117,7 @@ TEST_F(PtxSourceLines, FaultsNameTheirPlace) {
   EXPECT_THAT(declaration_refusal(".loc 1 2 3, is_stmt 1"),
               HasSubstr("expected function_name or inlined_at, not 'is_stmt'"));
   EXPECT_THAT(declaration_refusal(".section .debug_str {"),
-              HasSubstr("no '}' closes the bracket that opens here"));
+              HasSubstr("this bracket is not closed by '}'"));
 }
 
 }  // namespace
