@@ -146,9 +146,9 @@ void check_digests(const Trial& trial) {
     refuse("judge_digest", "is not 32 hexadecimal digits");
   }
   if (trial.shared_from.empty()) return;
-  if (!is_id(trial.shared_from)) refuse("shared_from", "is no trial id");
+  if (!is_id(trial.shared_from)) refuse("shared_from", "is not a trial id");
   if (trial.shared_from == trial.id) refuse("shared_from", "names the trial itself");
-  if (trial.code_digest.empty()) refuse("shared_from", "is there without a code_digest");
+  if (trial.code_digest.empty()) refuse("shared_from", "is set, but code_digest is not");
 }
 
 void check_timing(Timing& timing) {

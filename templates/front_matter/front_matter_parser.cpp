@@ -284,7 +284,7 @@ class FrontMatterParser {
         line.fail_at_key(fmt::format("kernels of {} take no expressions", operation_->name));
       }
       if (line.text != "yes")
-        line.fail(0, "\"yes\" is expected: the template's kernels take expressions");
+        line.fail(0, "the only value is \"yes\": the template's kernels take expressions");
       result_.takes_epilogue_ = true;
     } else if (line.key == "constant") {
       read_constant(line);
@@ -364,8 +364,9 @@ class FrontMatterParser {
       if (found == by_slot.end()) continue;
       if (found->second->state == Let::State::open) {
         const std::string& used = result_.names_.name(slot);
-        let.line->fail(offset_of_name(let.line->text, used),
-                       fmt::format("\"{}\" depends on \"{}\", which depends on it", name, used));
+        let.line->fail(
+            offset_of_name(let.line->text, used),
+            fmt::format("\"{0}\" depends on \"{1}\", and \"{1}\" depends on \"{0}\"", name, used));
       }
       place_let(*found->second, by_slot);
     }

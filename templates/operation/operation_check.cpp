@@ -159,8 +159,10 @@ class ProblemCheck {
   [[nodiscard]] std::int64_t distance(const OperandSpec& operand, std::int64_t length) const {
     const std::int64_t distance = value_of(operand, "ld", *operand.ld);
     if (distance < length) {
-      refuse(fmt::format("the operand {} has rows of {} elements that begin only {} apart ({})",
-                         operand.name, length, distance, operand.ld->text()));
+      refuse(
+          fmt::format("the operand {} has rows of {} elements, but a leading dimension of "
+                      "only {} ({})",
+                      operand.name, length, distance, operand.ld->text()));
     }
     return length == 0 ? 0 : distance;
   }

@@ -331,9 +331,9 @@ class OperationParser {
     } else {
       static const std::vector<std::string> known{"when", "fill", "ld", "align", "pointers"};
       line.fail(clause.offset,
-                fmt::format("\"when\" and a condition, \"fill\" and its kind, \"ld\" and the "
-                            "distance of rows, \"align\" and bytes, or \"pointers\" are expected "
-                            "after ';'{}",
+                fmt::format("expected after ';': \"when\" and a condition, \"fill\" and its "
+                            "kind, \"ld\" and the distance of rows, \"align\" and bytes, or "
+                            "\"pointers\"{}",
                             did_you_mean(word, known)));
     }
   }

@@ -50,9 +50,9 @@ std::string codes_text(const TuneReport& report) {
                                  count_text(codes + shared), codes + shared == 1 ? "" : "s");
   if (shared == 0) return text;
   const double share = static_cast<double>(shared) / static_cast<double>(codes + shared);
-  return text +
-         fmt::format("; {} candidates ({}) {}", count_text(shared), percent_text(share),
-                     ran ? "got the outcome of an identical binary" : "repeat another's binary");
+  return text + fmt::format("; {} candidates ({}) {}", count_text(shared), percent_text(share),
+                            ran ? "got the outcome of an identical binary"
+                                : "have the same binary as another candidate");
 }
 
 std::string session_end_text(const TuneResult& result) {

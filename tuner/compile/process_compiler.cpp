@@ -105,7 +105,7 @@ CompileResult ProcessCompiler::compile(const CompileRequest& request) {
     if (last && ending.from_outside) {
       throw Error(
           ErrorKind::compiler,
-          fmt::format("a compiler's process {}, like the process before. If memory was short, "
+          fmt::format("a compiler's process {}, twice in succession. If memory was short, "
                       "`dmesg` says so: compile fewer kernels at a time with --compile-threads",
                       ending.text));
     }

@@ -162,8 +162,8 @@ WorkerEvaluator::Exchange WorkerEvaluator::ask(FrameType type, std::string_view 
     // Most were merely running when memory ran short, so one time does not count against it.
     if (last) {
       result.message += fmt::format(
-          ", like the process before; no kernel raises that signal. If memory was short, `dmesg` "
-          "says so");
+          ", twice in succession; kernels do not raise this signal. If memory was short, "
+          "`dmesg` says so");
     }
   }
   if (result.outcome == Outcome::timed_out) {

@@ -148,8 +148,9 @@ TEST(OperandLayout, RowsLieApart) {
 }
 
 TEST(OperandLayout, ProblemsMustBeOnes) {
-  EXPECT_THAT(judged_refusal({{"rows", 3}, {"cols", 5}, {"ldx", 4}}),
-              HasSubstr("the operand x has rows of 5 elements that begin only 4 apart (ldx)"));
+  EXPECT_THAT(
+      judged_refusal({{"rows", 3}, {"cols", 5}, {"ldx", 4}}),
+      HasSubstr("the operand x has rows of 5 elements, but a leading dimension of only 4 (ldx)"));
   EXPECT_THAT(judged_refusal({{"rows", 3}, {"cols", 5}}, 3),
               HasSubstr("the alignment \"align_x\" of the operand x is 3, which is none of "
                         "1 2 4 8 16 bytes"));
@@ -236,7 +237,7 @@ TEST(IndependentSizes, AreFirstExtentsOnly) {
   EXPECT_THAT(judged_complaint("independent rows", "independent cols"),
               HasSubstr("the extent \"cols\" of the operand x depends on cols"));
   EXPECT_THAT(judged_complaint("place out: rows, cols", "place out: cols, 3"),
-              HasSubstr("place is written, but does not have rows as its first extent"));
+              HasSubstr("place is written, but its first extent is not rows"));
   EXPECT_THAT(judged_complaint("table in: cols", "table in: all"),
               HasSubstr("the extent \"all\" of the operand table"));
   EXPECT_THAT(judged_complaint("ld ldx;", "ld ldx + rows;"),
