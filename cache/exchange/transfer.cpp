@@ -114,8 +114,8 @@ class Importer {
       count_.broken_off = fmt::format("{} is cut off: it has no last line", name_);
     } else if (seen_ < announced_->trials + announced_->sessions) {
       count_.broken_off = fmt::format(
-          "{} is incomplete: {} rows, but its last line counts {} trials and {} sessions", name_,
-          seen_, announced_->trials, announced_->sessions);
+          "{} is incomplete: it has {} rows, but its last line counts {} trials and {} sessions",
+          name_, seen_, announced_->trials, announced_->sessions);
     }
   }
   void break_off(std::uint64_t number, const std::string& fault) {

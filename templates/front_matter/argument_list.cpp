@@ -191,7 +191,7 @@ class ArgumentListParser {
                           (owner_ == ArgumentsOf::checker && is_for_checker);
     if (!is_known) {
       line_.fail(part.offset + dot,
-                 fmt::format("only a {} has \".{}\" of an operand; {} \"{}\"",
+                 fmt::format("only a {} can take \".{}\" of an operand; {} \"{}\"",
                              is_for_reference ? "reference" : "checker", view,
                              owner_ == ArgumentsOf::kernel ? "kernels take" : "write",
                              part.text.substr(0, dot)));

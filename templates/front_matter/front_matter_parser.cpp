@@ -539,8 +539,9 @@ class FrontMatterParser {
     const std::string plain =
         at == std::string::npos ? launch.kernel : launch.kernel.substr(at + 1);
     if (fields_.contains(plain) && !contains(not_compiled_, plain)) {
-      line.fail(0,
-                fmt::format("\"{}\" is a macro of this template, too; rename one of them", plain));
+      line.fail(0, fmt::format("\"{}\" is also a macro of this template; rename the macro or this "
+                               "name",
+                               plain));
     }
   }
 

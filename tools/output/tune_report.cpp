@@ -83,7 +83,7 @@ std::string why_none(const TuneResult& result) {
   // Others gave right results, which is not enough where one of them was found to race.
   if (!result.unchecked.empty()) {
     return fmt::format(
-        "the checks found the fault below, and checked no other candidate of this template: {}",
+        "the checks found the fault below, and skipped all other candidates of this template: {}",
         result.unchecked);
   }
   if (tried == 1) return "the only candidate failed";

@@ -141,8 +141,8 @@ ProcessCompiler::ChildPtr ProcessCompiler::take_child(bool fresh,
     if (idle_.empty()) returned_.wait_for(lock, kAskEvery);
   }
   warn_once(
-      fmt::format("no compiler process can be started, so this process compiles, and signals and "
-                  "the end of the budget wait for each compilation: {}",
+      fmt::format("no compiler process can be started ({}), so Kiln compiles in its own process; "
+                  "signals and the end of the budget take effect only between compilations",
                   why_not()));
   return nullptr;
 }

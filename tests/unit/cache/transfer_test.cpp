@@ -207,8 +207,9 @@ TEST_F(Transfer, AnExportThatWasCutOffIsNoticed) {
   // A line that was lost.
   text = exported(source);
   text.erase(text.find('\n') + 1, text.find('\n', text.find('\n') + 1) - text.find('\n'));
-  EXPECT_EQ(import_text(target, text).broken_off,
-            "x.jsonl is incomplete: 1 rows, but its last line counts 2 trials and 0 sessions");
+  EXPECT_EQ(
+      import_text(target, text).broken_off,
+      "x.jsonl is incomplete: it has 1 rows, but its last line counts 2 trials and 0 sessions");
   // What follows the end does not belong to it.
   const TransferCount more =
       import_text(target, exported(source) + trial_to_json(source.trials({})[0]) + "\n");

@@ -302,7 +302,7 @@ TEST(ArgumentList, MistakesAreShownWhereTheyAre) {
   EXPECT_THAT(list_complaint("rows + workspace"), HasSubstr("pass the workspace alone"));
   EXPECT_THAT(list_complaint("workspace - 4"), HasSubstr("args.cu:1:26: the workspace is given"));
   EXPECT_THAT(list_complaint("workspace +"), HasSubstr("args.cu:1:27: an expression"));
-  EXPECT_THAT(list_complaint("x.f64"), HasSubstr("only a reference has \".f64\""));
+  EXPECT_THAT(list_complaint("x.f64"), HasSubstr("only a reference can take \".f64\""));
   EXPECT_THAT(list_complaint("x.f32", ArgumentsOf::reference),
               HasSubstr("an operand has no \".f32\""));
   EXPECT_THAT(list_complaint("y.magnitud", ArgumentsOf::reference), HasSubstr("\"magnitude\"?"));

@@ -102,7 +102,7 @@ TEST(Work, DependsOnTheSizesThatAreZero) {
   EXPECT_EQ(work(0, 1, 0), Work::none);
   EXPECT_EQ(why_nothing_to_tune(to_problem(Gemm::of(DType::f16, 1, 1, 1))), "");
   EXPECT_THAT(why_nothing_to_tune(to_problem(Gemm::of(DType::f16, 1, 1, 0))),
-              HasSubstr("D is beta * C"));
+              HasSubstr("D = beta * C"));
   EXPECT_THAT(why_nothing_to_tune(to_problem(Gemm::of(DType::f16, 0, 1, 0))),
               HasSubstr("D has no elements"));
 }

@@ -287,7 +287,7 @@ TEST(PlainKernelsError, Macros) {
         << taken;
   }
   EXPECT_THAT(broken_row("shift = -1* 0", "fill_sums = 1 2\n//@ tune shift = 0"),
-              HasSubstr("\"fill_sums\" is a macro"));
+              HasSubstr("\"fill_sums\" is also a macro"));
   EXPECT_THAT(broken_row("shift = -1* 0", "9shift = 1"), StartsWith("row.cu:7:16:"));
   EXPECT_THAT(broken_row("struct Sizes {\n  int rows;", "struct Sizes {\n  int rows;  //@ tune 1"),
               HasSubstr("\"rows\" is not in a marked struct"));
