@@ -108,7 +108,7 @@ void check_problem(const Problem& problem) {
   } catch (const Error& error) {
     refuse("problem", error.what());
   }
-  if (!round_trip) refuse("problem", "has no canonical text of its own");
+  if (!round_trip) refuse("problem", "differs after writing and reading it back");
   for (const NamedValue& size : problem.sizes) {
     if (size.value < 1) refuse("problem", fmt::format("has {}={}", size.name, size.value));
   }
@@ -181,7 +181,7 @@ void check_key(const CandidateKey& key) {
   const std::string config = key.config.canonical();
   check_name("config", config, true, kMaxConfigBytes);
   if (!config.empty() && Config::parse(config) != key.config) {
-    refuse("config", "has no canonical text of its own");
+    refuse("config", "differs after writing and reading it back");
   }
 }
 

@@ -212,7 +212,7 @@ class ArgumentListParser {
     if (rest.empty()) return spec;
     const auto at = part.offset + offset_in(part.text, rest);
     if (rest.front() != '+') {
-      line_.fail(at, "the workspace is given as \"workspace\" or \"workspace + bytes\"");
+      line_.fail(at, "write the workspace as \"workspace\" or \"workspace + bytes\"");
     }
     const auto bytes = trimmed(rest.substr(1));
     spec.value = expression({bytes, at + (bytes.empty() ? 1 : offset_in(rest, bytes))});

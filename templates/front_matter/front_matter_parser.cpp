@@ -170,7 +170,7 @@ class FrontMatterParser {
       }
       const bool once = std::find(kOnce.begin(), kOnce.end(), line.key) != kOnce.end();
       if (once && find(line.key) != &line) {
-        line.fail_at_key(fmt::format("a second \"{}\" line; one is allowed", line.key));
+        line.fail_at_key(fmt::format("a second \"{}\" line; only one is allowed", line.key));
       }
     }
   }

@@ -137,7 +137,7 @@ SizeSpec parse_size(const FrontMatterLine& line, const NameTable& names) {
   size.most = parse_integer_part(line, {text.substr(dots + 2), offset + dots + 2});
   if (size.least < 0 || size.most > kMostSize || size.least > size.most) {
     line.fail(offset,
-              fmt::format("a range lies between 0 and {}, the smaller end first", kMostSize));
+              fmt::format("a range lies between 0 and {}; write the smaller end first", kMostSize));
   }
   return size;
 }

@@ -139,7 +139,7 @@ class OperationParser {
       }
       if (line.text.empty()) line.fail(0, fmt::format("\"{}\" needs a value", line.key));
       if (is_one_of(kOnlyOnce, line.key) && find(line.key) != &line) {
-        line.fail_at_key(fmt::format("a second \"{}\" line; one is allowed", line.key));
+        line.fail_at_key(fmt::format("a second \"{}\" line; only one is allowed", line.key));
       }
       const bool has_judge = find("reference") != nullptr || find("checker") != nullptr;
       if (is_one_of(kOfReference, line.key) && !has_judge) {

@@ -300,7 +300,7 @@ TEST(ArgumentList, MistakesAreShownWhereTheyAre) {
   EXPECT_THAT(list_complaint("y x, rows"), HasSubstr("\"y\" and \"x\""));
   EXPECT_THAT(list_complaint("rows + scale"), HasSubstr("args.cu:1:23: \"scale\""));
   EXPECT_THAT(list_complaint("rows + workspace"), HasSubstr("pass the workspace alone"));
-  EXPECT_THAT(list_complaint("workspace - 4"), HasSubstr("args.cu:1:26: the workspace is given"));
+  EXPECT_THAT(list_complaint("workspace - 4"), HasSubstr("args.cu:1:26: write the workspace as"));
   EXPECT_THAT(list_complaint("workspace +"), HasSubstr("args.cu:1:27: an expression"));
   EXPECT_THAT(list_complaint("x.f64"), HasSubstr("only a reference can take \".f64\""));
   EXPECT_THAT(list_complaint("x.f32", ArgumentsOf::reference),
