@@ -84,7 +84,7 @@ void check_rate(const Trial& trial) {
   const auto flops = flops_of(trial.key.problem.kind_text(), trial.key.problem.sizes_text());
   throw Error(
       ErrorKind::usage,
-      fmt::format("trial field 'median_ns' is {}{}: {} cannot do that in less than {:.0f} ns",
+      fmt::format("trial field 'median_ns' is {}{}: {} needs at least {:.0f} ns for this problem",
                   time_ns, flops ? fmt::format(", {:.0f} TFLOP/s", *flops / time_ns / 1e3) : "",
                   trial.key.device.name, least_ns));
 }
