@@ -13,7 +13,7 @@ namespace kiln::tools {
 
 void require_kernel(const Problem& problem) {
   if (work_of(problem) != Work::none) return;
-  throw Error(ErrorKind::usage, fmt::format("{}: {}, so no kernel runs for it",
+  throw Error(ErrorKind::usage, fmt::format("{}: {}, so there is no kernel to run",
                                             heading_text(problem), no_results_text(problem)));
 }
 

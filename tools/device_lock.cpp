@@ -116,9 +116,9 @@ std::string busy_text(const DeviceInfo& info, const DeviceLoad& others) {
                                            others.processes == 1 ? "" : "es")
                              : "";
   return fmt::format(
-      "{} ({}) is busy with other work, {} % of the last second{}: measured times will be too "
-      "long, and noisy. Next: stop the other work (`nvidia-smi` shows the processes) and repeat "
-      "this run (`kiln tune` with --again)",
+      "{} ({}) was busy with other work for {} % of the last second{}: measured times "
+      "will be too long and noisy. Next: stop the other work (`nvidia-smi` shows the "
+      "processes) and repeat this run (`kiln tune` with --again)",
       info.spec, info.device_class.name, others.busy_percent, by);
 }
 

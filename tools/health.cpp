@@ -139,7 +139,7 @@ Finding check_templates(Context& context) {
                               broken.front().error.what()));
     }
     std::string text = counted(catalog.templates().size(), "template");
-    if (!path.value.empty()) text += fmt::format(", with those below {}", path.value);
+    if (!path.value.empty()) text += fmt::format(", including the templates below {}", path.value);
     return {"templates", State::ok, text, ""};
   } catch (const Error& error) {
     return {"templates", State::broken, error.what(),

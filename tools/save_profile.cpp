@@ -26,7 +26,7 @@ int save_profile(Context& context, const std::string& path) {
   if (info.provenance == Provenance::modelled) {
     throw Error(ErrorKind::usage,
                 fmt::format("--save-profile measures a real GPU, but {} is emulated. Next: name "
-                            "one with --device cuda:0.",
+                            "a real GPU, e.g. --device cuda:0.",
                             spec));
   }
   const DeviceLock lock = lock_device(context, info, IfTaken::wait);

@@ -37,11 +37,10 @@ std::vector<ProblemSummary> select(std::vector<ProblemSummary> summaries, const 
   if (!summaries.empty() && std::none_of(summaries.begin(), summaries.end(), meant)) {
     std::set<std::string> devices;
     for (const auto& summary : summaries) devices.insert(device_text(summary.device));
-    throw Error(
-        ErrorKind::not_found,
-        fmt::format("--on {}: no device in the database has this in its name or architecture; "
-                    "there {}:\n  {}",
-                    on, devices.size() == 1 ? "is" : "are", fmt::join(devices, "\n  ")));
+    throw Error(ErrorKind::not_found,
+                fmt::format("--on {}: no device in the database has this text in its name or "
+                            "architecture; there {}:\n  {}",
+                            on, devices.size() == 1 ? "is" : "are", fmt::join(devices, "\n  ")));
   }
   std::erase_if(summaries, [&](const auto& summary) { return !meant(summary); });
   const auto stronger = [](const auto& left, const auto& right) {

@@ -37,9 +37,10 @@ void check_date(std::string_view field, std::int64_t unix_ms) {
   if (unix_ms >= kFirstDateUnixMs && unix_ms <= now + kDayMs) return;
   throw Error(
       ErrorKind::usage,
-      fmt::format(
-          "field '{}' is {}, which is not between 2020 and a day after this machine's clock ({})",
-          field, is_date(unix_ms) ? day_text(unix_ms) : fmt::format("{}", unix_ms), day_text(now)));
+      fmt::format("field '{}' is {}, but must lie between 2020 and one day after this machine's "
+                  "clock ({})",
+                  field, is_date(unix_ms) ? day_text(unix_ms) : fmt::format("{}", unix_ms),
+                  day_text(now)));
 }
 
 void check_statistic(std::string_view field, double value, double expected, double scale) {
@@ -57,8 +58,8 @@ void check_interleaved(const Timing& timing) {
   const bool is_near = least != timing.samples_ns.end() && timing.median_ns * kClocks >= *least &&
                        timing.median_ns <= *greatest * kClocks;
   if (!is_near) {
-    throw Error(ErrorKind::usage, fmt::format("trial field 'median_ns' is {}, which lies far from "
-                                              "all samples",
+    throw Error(ErrorKind::usage, fmt::format("trial field 'median_ns' is {}, far from all "
+                                              "samples",
                                               timing.median_ns));
   }
   if (timing.spread_ns >= 0.0 && timing.spread_ns <= timing.median_ns / 2.0) return;
@@ -83,7 +84,7 @@ void check_rate(const Trial& trial) {
   const auto flops = flops_of(trial.key.problem.kind_text(), trial.key.problem.sizes_text());
   throw Error(
       ErrorKind::usage,
-      fmt::format("trial field 'median_ns' is {}{}: {} cannot do that in less than {:.0f} ns",
+      fmt::format("trial field 'median_ns' is {}{}: {} needs at least {:.0f} ns for this problem",
                   time_ns, flops ? fmt::format(", {:.0f} TFLOP/s", *flops / time_ns / 1e3) : "",
                   trial.key.device.name, least_ns));
 }

@@ -114,8 +114,8 @@ class Importer {
       count_.broken_off = fmt::format("{} is cut off: it has no last line", name_);
     } else if (seen_ < announced_->trials + announced_->sessions) {
       count_.broken_off = fmt::format(
-          "{} is incomplete: {} rows, but its last line counts {} trials and {} sessions", name_,
-          seen_, announced_->trials, announced_->sessions);
+          "{} is incomplete: it has {} rows, but its last line counts {} trials and {} sessions",
+          name_, seen_, announced_->trials, announced_->sessions);
     }
   }
   void break_off(std::uint64_t number, const std::string& fault) {
@@ -151,7 +151,7 @@ class Importer {
                fmt::format("trial {} is already stored with other content", trials_.rows[i].id));
       }
     } catch (const Error& error) {
-      throw Error(error.kind(), fmt::format("{} ({} rows of {} were stored before that)",
+      throw Error(error.kind(), fmt::format("{} ({} rows of {} were stored before this error)",
                                             error.what(), count_.written, name_));
     }
     sessions_ = {};
@@ -235,7 +235,7 @@ TransferCount import_rows(TuningStore& store, std::istream& in, const std::strin
     }
     if (line == none) break;
     if (line == endless) {
-      importer.break_off(lines.number(), "there is no end of the line");
+      importer.break_off(lines.number(), "the line has no end");
       break;
     }
     if (line == too_long) {

@@ -108,7 +108,7 @@ void check_problem(const Problem& problem) {
   } catch (const Error& error) {
     refuse("problem", error.what());
   }
-  if (!round_trip) refuse("problem", "has no canonical text of its own");
+  if (!round_trip) refuse("problem", "differs after writing and reading it back");
   for (const NamedValue& size : problem.sizes) {
     if (size.value < 1) refuse("problem", fmt::format("has {}={}", size.name, size.value));
   }
@@ -146,9 +146,9 @@ void check_digests(const Trial& trial) {
     refuse("judge_digest", "is not 32 hexadecimal digits");
   }
   if (trial.shared_from.empty()) return;
-  if (!is_id(trial.shared_from)) refuse("shared_from", "is no trial id");
+  if (!is_id(trial.shared_from)) refuse("shared_from", "is not a trial id");
   if (trial.shared_from == trial.id) refuse("shared_from", "names the trial itself");
-  if (trial.code_digest.empty()) refuse("shared_from", "is there without a code_digest");
+  if (trial.code_digest.empty()) refuse("shared_from", "is set, but code_digest is not");
 }
 
 void check_timing(Timing& timing) {
@@ -181,7 +181,7 @@ void check_key(const CandidateKey& key) {
   const std::string config = key.config.canonical();
   check_name("config", config, true, kMaxConfigBytes);
   if (!config.empty() && Config::parse(config) != key.config) {
-    refuse("config", "has no canonical text of its own");
+    refuse("config", "differs after writing and reading it back");
   }
 }
 

@@ -56,18 +56,18 @@ Diagnosis diagnose(const SQLite::Exception& error) {
     case SQLITE_CANTOPEN:
     case SQLITE_PERM:
     case SQLITE_AUTH:
-      return {Cause::forbidden, "cannot be opened for this",
+      return {Cause::forbidden, "cannot be opened for this access",
               "check owner and permissions of the file and its folder (file 0600, folder 0700)"};
     case SQLITE_IOERR:
       return {Cause::full, "cannot be read or written",
               "check free space, quota and file size limit (`df`, `ulimit -f`), then the disk; the "
               "rows stored before are intact"};
     case SQLITE_INTERRUPT:
-      return {Cause::damaged, "takes longer to read than its size can explain",
+      return {Cause::damaged, "takes too long to read for a file of this size",
               "the file is damaged, or crafted to cause this: move the file away; Kiln creates a "
               "new one"};
     case SQLITE_TOOBIG:
-      return {Cause::other, "would contain a longer value than Kiln stores",
+      return {Cause::other, "exceeds the limit for a stored value",
               "if no kernel is that large, the file is damaged: move the file away; Kiln creates a "
               "new one"};
     default:

@@ -408,8 +408,8 @@ std::string why_wrong_pointer(const CheckedLaunch& launch, const std::vector<std
                    "pointers";
     const auto kind = kind_of_type(pointee);
     why = fmt::format(
-        "parameter {} of {} is \"{}\", but it gets \"{}\", {} {}. Next: change the parameter{}, or "
-        "{}.",
+        "parameter {} of {} is \"{}\", but the launch passes \"{}\", {} {}. Next: change "
+        "the parameter{}, or {}.",
         i + 1, launch.kernel, spelled, argument_text({arg}, launch.operation), what,
         to_string(*type),
         kind && kind->bytes == 1 ? " (a kernel that casts takes \"void*\" or \"const void*\")" : "",

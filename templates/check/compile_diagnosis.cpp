@@ -85,8 +85,8 @@ std::string explain_launch(const KernelTemplate& kernel_template, const LaunchSp
     classes.push_back("class " + parameter);
   }
   return fmt::format(
-      "{}:{}: the kernel {} has {} template parameters, but is named with {}: the "
-      "config and the types of {}. Next: write template <{} C, {}>.",
+      "{}:{}: the kernel {} has {} template parameters, but Kiln passes {}: the config "
+      "and the types of {}. Next: write template <{} C, {}>.",
       kernel_template.file(), kernel->line, kernel->name, kernel->parameters, given,
       fmt::join(slots, " "), kernel_template.config_struct().type, fmt::join(classes, ", "));
 }
@@ -97,16 +97,17 @@ std::string explain_names(const KernelTemplate& kernel_template) {
   }
   if (kernel_template.config_struct().type.empty()) {
     return fmt::format(
-        "{}: the compiler finds no kernel of the name that stands in the front matter (launch "
-        "NAME, or NAME<...>). Next: compare the name with the code; for a kernel in a namespace, "
-        "write the namespace too (launch mine::kernel); two kernels cannot have the same name.",
+        "{}: the compiler finds no kernel with the name in the front matter (launch "
+        "NAME, or NAME<...>). Next: compare the name with the code; for a kernel in a "
+        "namespace, write the namespace too (launch mine::kernel); two kernels cannot "
+        "have the same name.",
         kernel_template.file());
   }
   return fmt::format(
-      "{}: the compiler finds no kernel of the name that stands in the front matter (launch NAME, "
-      "the config struct, types). Next: compare the name with the code; for a kernel in a "
-      "namespace, write the namespace too (launch mine::kernel); the config struct must be outside "
-      "of all namespaces.",
+      "{}: the compiler finds no kernel with the name in the front matter (launch "
+      "NAME, the config struct, types). Next: compare the name with the code; for a "
+      "kernel in a namespace, write the namespace too (launch mine::kernel); the "
+      "config struct must be outside of all namespaces.",
       kernel_template.file());
 }
 
@@ -189,7 +190,7 @@ std::string explain_misspelling(const KernelTemplate& kernel_template,
       const std::string known = nearest_name(unknown, names);
       if (known.empty() || known == unknown) continue;
       return fmt::format(
-          "{}: \"{}\" is not defined, but \"{}\" is, which is tuned. Next: correct the name.",
+          "{}: \"{}\" is not defined, but the tunable \"{}\" is. Next: correct the name.",
           place_of(kernel_template.file(), error), unknown, known);
     }
   }

@@ -86,8 +86,8 @@ std::string explain_redefinition(const MacroRedefinition& each) {
   }
   if (each.is_mark) {
     return fmt::format(
-        "\"{}\" tells a file that Kiln compiles it, so after this line code that is only for other "
-        "builds would be compiled. Next: delete this line",
+        "Kiln defines \"{}\" for its own builds, and this line would switch on code for "
+        "other builds. Next: delete this line",
         each.name);
   }
   return fmt::format(

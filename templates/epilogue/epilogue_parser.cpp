@@ -57,14 +57,14 @@ class EpilogueParser : private ExpressionReader {
 
   EpilogueExpression run() {
     if (text_.size() > kMaxLength) {
-      throw Error(ErrorKind::usage, fmt::format("epilogue: {} characters, at most {} are read",
+      throw Error(ErrorKind::usage, fmt::format("epilogue: {} characters, but the limit is {}",
                                                 text_.size(), kMaxLength));
     }
     skip_space();
     if (at_end()) fail(at_, "an expression is missing here");
     conditional();
     refuse_value_behind_value("an operator");
-    if (!at_end()) fail(at_, "an operator or the end is expected here");
+    if (!at_end()) fail(at_, "expected here: an operator or the end");
     return std::move(result_);
   }
 
@@ -102,7 +102,8 @@ class EpilogueParser : private ExpressionReader {
       if (!accept(symbol)) continue;
       const int right = sum();
       if (!accept("?")) {
-        fail(place, fmt::format("'{}' only chooses: write x {} y ? a : b", symbol, symbol));
+        fail(place, fmt::format("'{}' can only choose between two values: write x {} y ? a : b",
+                                symbol, symbol));
       }
       const int then = conditional();
       expect(":", "between the two choices");
@@ -147,7 +148,7 @@ class EpilogueParser : private ExpressionReader {
     if (is_digit(peek()) || peek() == '.') return number();
     if (is_letter(peek())) return word();
     fail(at_, at_end() ? "a number, a name or '(' is missing at the end"
-                       : "a number, a name or '(' is expected here");
+                       : "expected here: a number, a name or '('");
   }
 
   int number() {
@@ -156,7 +157,7 @@ class EpilogueParser : private ExpressionReader {
     const auto [end, status] = std::from_chars(first, text_.data() + text_.size(), value);
     if (status != std::errc{} || !std::isfinite(value)) fail(at_, "not a finite number");
     at_ += static_cast<std::size_t>(end - first);
-    if (is_letter(peek())) fail(at_, "a number ends here; '*' multiplies");
+    if (is_letter(peek())) fail(at_, "the number ends here; write '*' to multiply");
     skip_space();
     Node node;
     node.number = value;
@@ -184,7 +185,7 @@ class EpilogueParser : private ExpressionReader {
       return add(Kind::name, name, {});
     }
     if (find_function(name) != nullptr) {
-      fail(at_, fmt::format("'(' is expected here, {} is a function", name));
+      fail(at_, fmt::format("expected here: '(', because {} is a function", name));
     }
     const std::vector<std::string> known(kNames.begin(), kNames.end());
     fail(begin, fmt::format("unknown name \"{}\"{}; write an operand with the indices of its "
@@ -233,7 +234,7 @@ class EpilogueParser : private ExpressionReader {
     const std::size_t begin = at_;
     const auto name = is_letter(peek()) ? identifier() : std::string_view{};
     if (peek() != '[' && peek() != ':') {
-      fail(begin, "amax records in an operand: name[], name[m] or name[n] is expected here");
+      fail(begin, "expected here: the operand that amax writes, as name[], name[m] or name[n]");
     }
     EpilogueSlot found = slot(name, begin);
     found.recorded = true;
@@ -242,7 +243,7 @@ class EpilogueParser : private ExpressionReader {
            "amax records one number, or one for each row [m] or column [n], but not a matrix");
     }
     if (found.type && *found.type != DType::f32 && *found.type != DType::f64) {
-      fail(begin, fmt::format("amax records f32 (f64 where the accumulator is), not {}",
+      fail(begin, fmt::format("amax records f32 (f64 with an f64 accumulator), not {}",
                               to_string(*found.type)));
     }
     expect(")", "after the arguments");
@@ -298,7 +299,8 @@ class EpilogueParser : private ExpressionReader {
       if (found.recorded || place->recorded) {
         fail(begin,
              fmt::format(
-                 "\"{}\" appears twice, but an operand of amax is recorded once and never read",
+                 "\"{}\" appears twice, but amax writes its operand once, and an epilogue cannot "
+                 "read that operand",
                  found.name));
       }
       if (!found.type) found.type = place->type;
@@ -318,7 +320,7 @@ class EpilogueParser : private ExpressionReader {
     if (first == "m" && accept(",")) {
       if (identifier() == "n" && accept("]")) return OperandExtent::both;
     }
-    fail(place, "[n] (for each column of D), [m] (for each row), [m,n] or [] is expected here");
+    fail(place, "expected here: [n] (for each column of D), [m] (for each row), [m,n] or []");
   }
 
   EpilogueExpression result_;

@@ -32,7 +32,7 @@ class ExpressionParser : private ExpressionReader {
     }
     conditional();
     refuse_value_behind_value("an operator, or a comma of a list,");
-    if (!at_end()) fail(at_, "an operator or the end is expected here");
+    if (!at_end()) fail(at_, "expected here: an operator or the end");
 
     Expression result;
     result.text_ = text_.substr(0, text_.find_last_not_of(kSpace) + 1);
@@ -148,7 +148,7 @@ class ExpressionParser : private ExpressionReader {
       const Binary* const op = peek_binary();
       if (op == nullptr) {
         if (peek() == '&' || peek() == '|' || peek() == '=') {
-          fail(at_, fmt::format("'{}' is not an operator; '{}{}' is", peek(), peek(), peek()));
+          fail(at_, fmt::format("'{}' is not an operator; write '{}{}'", peek(), peek(), peek()));
         }
         return;
       }
@@ -199,7 +199,7 @@ class ExpressionParser : private ExpressionReader {
     } else if (at_end()) {
       fail(at_, "the expression ends where a value is expected");
     } else {
-      fail(at_, "a value is expected here");
+      fail(at_, "expected here: a value");
     }
   }
 

@@ -52,7 +52,7 @@ class ExpressionReader {
   }
 
   void expect(std::string_view symbol, std::string_view what) {
-    if (!accept(symbol)) fail(at_, fmt::format("'{}' is expected here, {}", symbol, what));
+    if (!accept(symbol)) fail(at_, fmt::format("expected here: '{}' {}", symbol, what));
   }
 
   void refuse_value_behind_value(std::string_view missing) const {

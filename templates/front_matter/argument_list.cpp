@@ -97,7 +97,7 @@ class ArgumentListParser {
   [[nodiscard]] ArgumentSpec structure(TextPart part, std::size_t nesting) const {
     if (part.text.back() != '}') {
       const auto close = part.text.rfind('}');
-      line_.fail(part.offset + close + 1, "a comma or the end is expected after a struct");
+      line_.fail(part.offset + close + 1, "expected after a struct: a comma or the end");
     }
     if (nesting == kMostArgumentNesting) {
       line_.fail(part.offset, "structs are nested too deeply");
@@ -135,7 +135,7 @@ class ArgumentListParser {
     if (!is_cast) return std::nullopt;
     const auto known = cpp_number_types();
     line_.fail(part.offset + 1,
-               fmt::format("\"{}\" is not a type of arguments{}; the types are: {}", spelling,
+               fmt::format("\"{}\" is not an argument type{}; the types are: {}", spelling,
                            did_you_mean(spelling, known), fmt::join(known, ", ")));
   }
 
@@ -162,13 +162,14 @@ class ArgumentListParser {
     const OperandSpec& operand = operation_.operands[*index];
     if (spec.kind == Kind::magnitude && operand.role == OperandRole::in) {
       line_.fail(part.offset,
-                 fmt::format("{} is only read, but only operands that are written have a magnitude",
+                 fmt::format("{} is an input, but only outputs (out, inout) have a magnitude",
                              operand.name));
     }
     if (spec.kind == Kind::before && operand.role != OperandRole::inout) {
       line_.fail(
           part.offset,
-          fmt::format("{} is not \"inout\", but only an \"inout\" operand has a value from before",
+          fmt::format("{} is not \"inout\", but only an \"inout\" operand has a value before the "
+                      "launch",
                       operand.name));
     }
     return spec;
@@ -190,7 +191,7 @@ class ArgumentListParser {
                           (owner_ == ArgumentsOf::checker && is_for_checker);
     if (!is_known) {
       line_.fail(part.offset + dot,
-                 fmt::format("only a {} has \".{}\" of an operand; {} \"{}\"",
+                 fmt::format("only a {} can take \".{}\" of an operand; {} \"{}\"",
                              is_for_reference ? "reference" : "checker", view,
                              owner_ == ArgumentsOf::kernel ? "kernels take" : "write",
                              part.text.substr(0, dot)));
@@ -211,7 +212,7 @@ class ArgumentListParser {
     if (rest.empty()) return spec;
     const auto at = part.offset + offset_in(part.text, rest);
     if (rest.front() != '+') {
-      line_.fail(at, "the workspace is given as \"workspace\" or \"workspace + bytes\"");
+      line_.fail(at, "write the workspace as \"workspace\" or \"workspace + bytes\"");
     }
     const auto bytes = trimmed(rest.substr(1));
     spec.value = expression({bytes, at + (bytes.empty() ? 1 : offset_in(rest, bytes))});
@@ -233,8 +234,9 @@ class ArgumentListParser {
   void check_holds(NumberType type, const ScalarSpec& scalar, std::size_t offset) const {
     if (takes_every_value(type, scalar.type)) return;
     line_.fail(offset,
-               fmt::format("the scalar {} is declared as {}, which has values that {} cannot hold; "
-                           "declare the scalar with the kernel's type, \"scalar {} {} = ...\"",
+               fmt::format("the scalar {} is declared as {}, but {} cannot hold all values of "
+                           "that type; declare the scalar with the kernel's type, \"scalar {} {} "
+                           "= ...\"",
                            scalar.name, to_string(scalar.type), cpp_spelling(type), scalar.name,
                            to_string(type)));
   }
@@ -275,16 +277,16 @@ class ArgumentListParser {
     if (names_.find(name.text) >= 0 || name.text == "true" || name.text == "false") return;
     if (operand_index(name.text.substr(0, name.text.find('.')))) {
       line_.fail(name.offset,
-                 fmt::format("\"{}\" is an address, which must be a whole argument", name.text));
+                 fmt::format("\"{}\" is an address; pass it alone as an argument", name.text));
     }
     if (scalar_index(name.text)) {
       line_.fail(name.offset,
-                 fmt::format("\"{}\" is a scalar, which must be a whole argument, perhaps with a "
-                             "type before it; expressions cannot use scalars",
+                 fmt::format("\"{}\" is a scalar, and expressions cannot use scalars; pass it "
+                             "alone as an argument, optionally with a type before its name",
                              name.text));
     }
     if (name.text == kWorkspace) {
-      line_.fail(name.offset, "the workspace must be a whole argument: \"workspace + bytes\"");
+      line_.fail(name.offset, "pass the workspace alone as an argument: \"workspace + bytes\"");
     }
     std::vector<std::string> known{std::string(kWorkspace)};
     for (const auto& each : operation_.operands) known.push_back(each.name);
@@ -440,7 +442,7 @@ class ArgumentPlanner {
   /// By so many bytes of 0.
   void grow(std::size_t bytes) {
     if (plan_.image.size() + bytes > kMostArgumentBytes) {
-      refuse_(fmt::format("the arguments take more than the {} bytes that a kernel may have",
+      refuse_(fmt::format("the arguments take more than {} bytes, the limit for a kernel",
                           kMostArgumentBytes));
     }
     plan_.image.resize(plan_.image.size() + bytes);

@@ -27,7 +27,7 @@ FragmentStruct struct_of(const FrontMatterLine& line, const FrontMatterLine& use
                          const KernelTemplate::Fragment& fragment) {
   const Declaration& declaration = line.declaration;
   if (!declaration.bases.empty()) {
-    throw_at(declaration.place, declaration.name, 0, "a struct of a fragment has no bases");
+    throw_at(declaration.place, declaration.name, 0, "a struct in a fragment cannot have bases");
   }
   auto scanned = find_struct(fragment.text, declaration.name);
   if (!scanned) {
@@ -110,8 +110,9 @@ std::vector<const FragmentStruct*> bases_of(const Declaration& declaration, bool
     }
     if (found->is_at_launch != is_at_launch) {
       throw_at(declaration.place, declaration.name, 0,
-               fmt::format("the base {} is marked \"//@ {}\", this struct \"//@ {}\"", name,
-                           kind_of(found->is_at_launch), kind_of(is_at_launch)));
+               fmt::format("the base {} is marked \"//@ {}\", but this struct is marked \"//@ "
+                           "{}\"",
+                           name, kind_of(found->is_at_launch), kind_of(is_at_launch)));
     }
     bases.push_back(&*found);
   }

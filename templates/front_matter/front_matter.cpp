@@ -73,7 +73,9 @@ std::int64_t read_value(const FrontMatterLine& line, TextPart part, const Tunabl
     line.fail(part.offset, fmt::format("{} is listed twice", value_text(*value)));
   }
   if (!values.empty() && is_named_value(values.front()) != is_named_value(*value)) {
-    line.fail(part.offset, fmt::format("{} has names and numbers; use one of them", tunable.name));
+    line.fail(part.offset, fmt::format("{} mixes names and numbers; use only names or only "
+                                       "numbers",
+                                       tunable.name));
   }
   return *value;
 }
@@ -187,9 +189,9 @@ TypeRow parse_type_row(const FrontMatterLine& line, const Operation& operation) 
   }
   for (const auto& slot : row.slots) {
     if (!is_grounded(slot.name)) {
-      line.fail(0,
-                fmt::format("\"{}\" gets no type: the slots that it names only refer to each other",
-                            slot.name));
+      line.fail(0, fmt::format("\"{}\" has no type, because these slots only refer to each other; "
+                               "list types for one slot",
+                               slot.name));
     }
   }
   return row;
@@ -206,7 +208,7 @@ std::pair<std::string_view, TextPart> name_and_value(const FrontMatterLine& line
   auto name = text.substr(0, equals);
   name.remove_prefix(std::min(skipped, name.size()));
   name = name.substr(0, name.find_last_not_of(" \t") + 1);
-  if (!is_identifier(name)) line.fail(skipped, "a name is expected before '='");
+  if (!is_identifier(name)) line.fail(skipped, "expected before '=': a name");
   const auto begin = std::min(text.find_first_not_of(" \t", equals + 1), text.size());
   return {name, {text.substr(begin), begin}};
 }

@@ -172,7 +172,7 @@ class FrontMatterParser {
       }
       const bool once = std::find(kOnce.begin(), kOnce.end(), line.key) != kOnce.end();
       if (once && find(line.key) != &line) {
-        line.fail_at_key(fmt::format("a second \"{}\" line; one is allowed", line.key));
+        line.fail_at_key(fmt::format("a second \"{}\" line; only one is allowed", line.key));
       }
     }
   }
@@ -288,7 +288,7 @@ class FrontMatterParser {
         line.fail_at_key(fmt::format("kernels of {} take no expressions", operation_->name));
       }
       if (line.text != "yes")
-        line.fail(0, "\"yes\" is expected: the template's kernels take expressions");
+        line.fail(0, "the only value is \"yes\": the template's kernels take expressions");
       parts_.support.takes_epilogue = true;
     } else if (line.key == "constant") {
       read_constant(line);
@@ -369,8 +369,9 @@ class FrontMatterParser {
       if (found == by_slot.end()) continue;
       if (found->second->state == Let::State::open) {
         const std::string& used = parts_.space.names.name(slot);
-        let.line->fail(offset_of_name(let.line->text, used),
-                       fmt::format("\"{}\" depends on \"{}\", which depends on it", name, used));
+        let.line->fail(
+            offset_of_name(let.line->text, used),
+            fmt::format("\"{0}\" depends on \"{1}\", and \"{1}\" depends on \"{0}\"", name, used));
       }
       place_let(*found->second, by_slot);
     }
@@ -547,8 +548,9 @@ class FrontMatterParser {
     const std::string plain =
         at == std::string::npos ? launch.kernel : launch.kernel.substr(at + 1);
     if (fields_.contains(plain) && !contains(not_compiled_, plain)) {
-      line.fail(0,
-                fmt::format("\"{}\" is a macro of this template, too; rename one of them", plain));
+      line.fail(0, fmt::format("\"{}\" is also a macro of this template; rename the macro or this "
+                               "name",
+                               plain));
     }
   }
 

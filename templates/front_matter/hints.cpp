@@ -30,8 +30,8 @@ void check_lines(const std::string& file, std::string_view text) {
     if (body.starts_with("//") && (!is_statement || column == 1)) continue;
     throw_at({file, number, static_cast<int>(column), std::string(line)}, body, 0,
              is_statement ? "a statement begins in the first column; remove the spaces before it"
-                          : fmt::format("a line of hints begins with \"//@\" and one of {}, a "
-                                        "comment with \"//\"",
+                          : fmt::format("a line of hints begins with \"//@\" and one of {}; a "
+                                        "comment begins with \"//\"",
                                         fmt::join(kHints, ", ")));
   }
 }

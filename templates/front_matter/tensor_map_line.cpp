@@ -100,7 +100,7 @@ class MapParser {
     const bool fits = spec_.pitch.empty() ? rank <= 2 : spec_.pitch.size() + 1 == rank;
     if (!fits) {
       line_.fail(0, fmt::format("this map needs \"pitch\" with {} values: the stride in elements "
-                                "of each dimension but the first",
+                                "of each dimension except the first",
                                 rank - 1));
     }
     if (operation.operand(spec_.slot) == nullptr && !spec_.workspace) {

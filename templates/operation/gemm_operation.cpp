@@ -36,7 +36,7 @@ void place_in_gemm_args(Operation& operation) {
 std::string_view why_gemm_is_trivial(const Problem& problem) {
   if (problem.size("k") != 0) return "";
   return problem.epilogue.empty()
-             ? "k is 0, so D is beta * C, which the plainest kernel writes"
+             ? "k is 0, so the plainest kernel computes D = beta * C"
              : "k is 0, so the plainest kernel computes the epilogue of acc = 0";
 }
 

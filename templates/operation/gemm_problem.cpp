@@ -77,8 +77,8 @@ void settle_leading_dimension(std::string_view name, std::int64_t& ld, std::int6
   if (ld % packed != 0) {
     throw Error(
         ErrorKind::usage,
-        fmt::format("gemm: {} = {} is not a multiple of the {} values that a byte of {} has", name,
-                    ld, packed, to_string(type)));
+        fmt::format("gemm: {} = {} is not a multiple of {}, the number of values in a byte of {}",
+                    name, ld, packed, to_string(type)));
   }
   const std::int64_t some_rows = std::max<std::int64_t>(rows, 1);
   if (ld > std::numeric_limits<std::int64_t>::max() / some_rows / size_bytes(type)) {
@@ -106,7 +106,7 @@ void check_recorded(const Gemm& g) {
     const DType type = element_type(slot, g.d);
     if (!slot.recorded || type == epilogue_type(g)) continue;
     throw Error(ErrorKind::usage,
-                fmt::format("gemm: amax records {} into {}, which is {}: write {}:{}",
+                fmt::format("gemm: amax records {}, but {} has the type {}: write {}:{}",
                             to_string(epilogue_type(g)), slot.name, to_string(type), slot.name,
                             to_string(epilogue_type(g))));
   }

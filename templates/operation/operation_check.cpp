@@ -92,7 +92,7 @@ class ProblemCheck {
       if (!allowed.empty() && std::ranges::find(allowed, type) == allowed.end()) {
         std::vector<std::string_view> names;
         for (const DType each : allowed) names.push_back(to_string(each));
-        refuse(fmt::format("{} is {}, which is none of {}", slot.name, to_string(type),
+        refuse(fmt::format("{} is {}, but the allowed types are {}", slot.name, to_string(type),
                            fmt::join(names, " ")));
       }
       if (operation_.is_declared() && packed_values(type) > 1) {
@@ -105,7 +105,7 @@ class ProblemCheck {
     for (const TraitSpec& trait : operation_.traits) {
       const auto value = problem_.trait(trait.name).value();
       if (std::ranges::find(trait.values, value) != trait.values.end()) continue;
-      refuse(fmt::format("{} is {}, which is none of {}", trait.name, value,
+      refuse(fmt::format("{} is {}, but the allowed values are {}", trait.name, value,
                          fmt::join(trait.values, " ")));
     }
   }
@@ -159,8 +159,10 @@ class ProblemCheck {
   [[nodiscard]] std::int64_t distance(const OperandSpec& operand, std::int64_t length) const {
     const std::int64_t distance = value_of(operand, "ld", *operand.ld);
     if (distance < length) {
-      refuse(fmt::format("the operand {} has rows of {} elements that begin only {} apart ({})",
-                         operand.name, length, distance, operand.ld->text()));
+      refuse(
+          fmt::format("the operand {} has rows of {} elements, but a leading dimension of "
+                      "only {} ({})",
+                      operand.name, length, distance, operand.ld->text()));
     }
     return length == 0 ? 0 : distance;
   }
@@ -169,8 +171,10 @@ class ProblemCheck {
     const std::int64_t alignment = value_of(operand, "align", *operand.align);
     constexpr std::array<std::int64_t, 5> kPossible{1, 2, 4, 8, 16};
     if (std::ranges::find(kPossible, alignment) != kPossible.end()) return;
-    refuse(fmt::format("the alignment \"{}\" of the operand {} is {}, which is none of {} bytes",
-                       operand.align->text(), operand.name, alignment, fmt::join(kPossible, " ")));
+    refuse(
+        fmt::format("the alignment \"{}\" of the operand {} is {}, but the allowed values are "
+                    "{} bytes",
+                    operand.align->text(), operand.name, alignment, fmt::join(kPossible, " ")));
   }
 
   [[nodiscard]] std::int64_t value_of(const OperandSpec& operand, std::string_view what,

@@ -81,8 +81,8 @@ void read_bound(const FrontMatterLine& line, TextPart rest, const Operation& ope
   constexpr std::array kRounding{DType::f16,  DType::bf16, DType::tf32, DType::f32, DType::f64,
                                  DType::e4m3, DType::e5m2, DType::cf32, DType::cf64};
   if (std::ranges::find(kRounding, *named) == kRounding.end()) {
-    line.fail(type.offset, fmt::format("{} has integers, which are not rounded; name a "
-                                       "floating-point type, or write \"exact\"",
+    line.fail(type.offset, fmt::format("{} is an integer type, and integers are not rounded; "
+                                       "name a floating-point type, or write \"exact\"",
                                        type.text));
   }
 }
@@ -91,8 +91,8 @@ void read_within(const FrontMatterLine& line, TextPart rest, RightSpec& right) {
   const auto words = split_words(rest.text);
   if (words.size() != 2) {
     line.fail(rest.offset,
-              "two numbers are expected after \"within\", the relative and the absolute error: "
-              "within 1e-5 1e-6");
+              "write two numbers after \"within\", the relative and the absolute error: within "
+              "1e-5 1e-6");
   }
   right.relative = decimal_part(line, {words[0].text, rest.offset + words[0].offset});
   right.absolute = decimal_part(line, {words[1].text, rest.offset + words[1].offset});
@@ -137,7 +137,7 @@ SizeSpec parse_size(const FrontMatterLine& line, const NameTable& names) {
   size.most = parse_integer_part(line, {text.substr(dots + 2), offset + dots + 2});
   if (size.least < 0 || size.most > kMostSize || size.least > size.most) {
     line.fail(offset,
-              fmt::format("a range lies between 0 and {}, the smaller end first", kMostSize));
+              fmt::format("a range lies between 0 and {}; write the smaller end first", kMostSize));
   }
   return size;
 }
@@ -158,7 +158,7 @@ TraitSpec parse_trait(const FrontMatterLine& line) {
     trait.values.push_back(value);
   }
   if (trait.values.empty()) {
-    line.fail(line.text.size(), "the values of the trait are expected after its name");
+    line.fail(line.text.size(), "write the values of the trait after its name");
   }
   return trait;
 }
@@ -193,7 +193,7 @@ ScalarSpec parse_scalar(const FrontMatterLine& line) {
   if (!type) {
     const std::vector<std::string> known = number_type_names();
     line.fail(head[1].offset,
-              fmt::format("\"{}\" is not a type of scalars{}; the types are: {}", head[1].text,
+              fmt::format("\"{}\" is not a scalar type{}; the types are: {}", head[1].text,
                           did_you_mean(head[1].text, known), fmt::join(known, " ")));
   }
   ScalarSpec scalar;
@@ -262,11 +262,11 @@ RightSpec parse_right(const FrontMatterLine& line, const Operation& operation) {
   right.line = line.text_place.line;
   const std::string kind(words.size() < 2 ? std::string_view() : words[1].text);
   if (std::ranges::find(kinds, kind) == kinds.end()) {
-    line.fail(words.size() < 2 ? line.text.size() : words[1].offset,
-              fmt::format(
-                  "\"exact\", \"bound E of T\" (E unit roundoffs of T, as in 16 of f32), \"within "
-                  "RELATIVE ABSOLUTE\" or \"checker\" is expected here{}",
-                  did_you_mean(kind, kinds)));
+    line.fail(
+        words.size() < 2 ? line.text.size() : words[1].offset,
+        fmt::format("expected here: \"exact\", \"bound E of T\" (E unit roundoffs of T, as in 16 "
+                    "of f32), \"within RELATIVE ABSOLUTE\" or \"checker\"{}",
+                    did_you_mean(kind, kinds)));
   }
   const std::string_view text = line.text;
   const TextPart rest = inner_part({text, 0}, text.substr(words[1].offset + kind.size()));

@@ -139,7 +139,7 @@ class OperationParser {
       }
       if (line.text.empty()) line.fail(0, fmt::format("\"{}\" needs a value", line.key));
       if (is_one_of(kOnlyOnce, line.key) && find(line.key) != &line) {
-        line.fail_at_key(fmt::format("a second \"{}\" line; one is allowed", line.key));
+        line.fail_at_key(fmt::format("a second \"{}\" line; only one is allowed", line.key));
       }
       const bool has_judge = find("reference") != nullptr || find("checker") != nullptr;
       if (is_one_of(kOfReference, line.key) && !has_judge) {
@@ -331,9 +331,9 @@ class OperationParser {
     } else {
       static const std::vector<std::string> known{"when", "fill", "ld", "align", "pointers"};
       line.fail(clause.offset,
-                fmt::format("\"when\" and a condition, \"fill\" and its kind, \"ld\" and the "
-                            "distance of rows, \"align\" and bytes, or \"pointers\" are expected "
-                            "after ';'{}",
+                fmt::format("expected after ';': \"when\" and a condition, \"fill\" and its "
+                            "kind, \"ld\" and the distance of rows, \"align\" and bytes, or "
+                            "\"pointers\"{}",
                             did_you_mean(word, known)));
     }
   }

@@ -111,13 +111,13 @@ void check_judge_kernel(const FrontMatterLine& line, std::string_view source) {
     const auto rest = trimmed(text.substr(close + 1));
     const auto word = rest.substr(0, rest.find_first_of(kLineSpace));
     static const std::vector<std::string> parts{"grid", "block", "args"};
-    line.fail(offset_in(text, rest), fmt::format("nothing is expected after the kernel's template "
+    line.fail(offset_in(text, rest), fmt::format("remove the text after the kernel's template "
                                                  "arguments{}",
                                                  did_you_mean(word, parts)));
   }
   if (!is_kernel_name(name)) {
-    line.fail(0, fmt::format("the name of the {} kernel is expected, perhaps with template "
-                             "arguments: softmax_{}<x>",
+    line.fail(0, fmt::format("expected here: the name of the {} kernel, optionally with template "
+                             "arguments, as in softmax_{}<x>",
                              line.key, line.key));
   }
   if (open < text.size() && close == std::string_view::npos) {
@@ -155,8 +155,8 @@ void check_checker_arguments(const FrontMatterLine& line, const Operation& opera
                              const std::vector<ArgumentSpec>& args) {
   if (!has_count(args)) {
     line.fail(0,
-              "the checker does not get \"wrong\", an unsigned long long* to the number of wrong "
-              "elements, which the checker increments");
+              "the checker does not get \"wrong\": an unsigned long long* to a counter that "
+              "the checker increments for each wrong element");
   }
   for (std::size_t i = 0; i < operation.operands.size(); ++i) {
     if (!is_checked(operation, i)) continue;
@@ -184,8 +184,8 @@ std::string parse_independent(const FrontMatterLine& line, const Operation& oper
                                part, operand.name, size));
     }
     if (operand.role != OperandRole::in && operand.extents.front().text() != size) {
-      line.fail(0, fmt::format("{} is written, but does not have {} as its first extent, so it "
-                               "cannot be checked for some {} only",
+      line.fail(0, fmt::format("{} is written, but its first extent is not {}, so Kiln cannot "
+                               "check this operand for only some {}",
                                operand.name, size, size));
     }
   }

@@ -97,9 +97,9 @@ std::string why_not_of_type(NumberType type, Scalar value, std::string_view text
   if (range.has(value) && !is_cut) return "";
   const std::string shown = text.empty() ? scalar_text(value) : std::string(text);
   const double nearest = value.as_double();
-  if (!std::isfinite(nearest)) return shown + " is not finite, and a scalar has to be";
+  if (!std::isfinite(nearest)) return shown + " is not finite, but a scalar must be finite";
   if (!is_cut && nearest >= range.least && nearest <= range.most) {
-    return fmt::format("{} is not an integer, but {} has only integers", shown, to_string(type));
+    return fmt::format("{} is not an integer, but {} is an integer type", shown, to_string(type));
   }
   return fmt::format("{} is outside of {}, the range of {}", shown, range_text(type),
                      to_string(type));

@@ -236,7 +236,7 @@ class HeaderInliner::FileScanner {
     place_.is_certain = is_certain_ && undecided_ == 0;
     const IncludedName named = included_name(line.rest);
     if (line.name != "include") {
-      unresolved(line, fmt::format("#{} is not for kernels. Next: write #include", line.name));
+      unresolved(line, fmt::format("kernels cannot use #{}. Next: write #include", line.name));
     } else if (!named.is_there) {
       unresolved(line,
                  "the name of the header is in a macro, which Kiln does not expand. Next: write "
@@ -341,12 +341,13 @@ void HeaderInliner::include(const Place& place, const HeaderSearch::Header& head
   const bool is_stopped = header_known.is_once || !header_known.guard.empty();
   if (is_stopped && (header_known.was_certain || header_known.is_open)) return;
   if (header_known.is_open) {
-    fail(fmt::format("\"{}\" includes itself; \"#pragma once\" at its top would stop that", shown));
+    fail(fmt::format("\"{}\" includes itself; write \"#pragma once\" at the top of that header",
+                     shown));
   }
   if (++includes_ > kMostIncludes || text_.size() > kMostText) {
     fail(
-        fmt::format("the includes have more than {} headers or {} MiB here; \"#pragma once\" at "
-                    "the top of each would stop that",
+        fmt::format("the includes have more than {} headers or {} MiB here; write \"#pragma "
+                    "once\" at the top of each header",
                     kMostIncludes, kMostText >> 20));
   }
   // Where a condition may leave it out, the compiler finds out whether it was there before.

@@ -139,8 +139,8 @@ HeaderSearch HeaderSearch::with_includes(const std::string& path, const std::str
     std::error_code error;
     if (!fs::is_directory(place, error)) {
       throw Error(ErrorKind::template_,
-                  fmt::format("{}:{}: {} is not a folder. Next: name one relative to this file's, "
-                              "or remove the line.",
+                  fmt::format("{}:{}: {} is not a folder. Next: name a folder relative to this "
+                              "file's folder, or remove the line.",
                               file, line, place));
     }
     added.push_back(std::make_shared<SourceFolder>(place));
@@ -210,7 +210,7 @@ std::string HeaderSearch::places() const {
   }
   if (cuda_) names.push_back(cuda_->name());
   if (names.empty()) return "";
-  return fmt::format(" in {}, nor among those of CUDA and Kiln", fmt::join(names, ", "));
+  return fmt::format(" in {}, nor among the headers of CUDA and Kiln", fmt::join(names, ", "));
 }
 
 }  // namespace kiln

@@ -58,11 +58,11 @@ KernelName parse_kernel_name(const FrontMatterLine& line) {
   const std::string_view text = line.text;
   const auto open = std::min(text.find('<'), text.size());
   KernelName kernel{trimmed(text.substr(0, open)), std::nullopt};
-  if (!is_qualified_name(kernel.name)) line.fail(0, "the name of a kernel is expected");
+  if (!is_qualified_name(kernel.name)) line.fail(0, "expected here: the name of a kernel");
   if (open == text.size()) return kernel;
   const auto close = closing_angle(line, open);
   if (const auto rest = trimmed(text.substr(close + 1)); !rest.empty()) {
-    line.fail(offset_in(text, rest), "nothing is expected after the template arguments");
+    line.fail(offset_in(text, rest), "remove the text after the template arguments");
   }
   const auto inner = text.substr(open + 1, close - open - 1);
   const auto arguments = trimmed(inner);

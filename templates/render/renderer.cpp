@@ -117,10 +117,8 @@ std::string redefinitions_text(const std::string& file, std::string_view source,
   for (const MacroRedefinition& each : find_redefinitions(source, kernel_template.macros())) {
     if (each.is_mark) {
       text += fmt::format(
-          "#if !defined({0})\n"
-          "#line {1} \"{2}\"\n"
-          "#error \"{0} tells files that Kiln compiles them. Next: delete this line\"\n"
-          "#endif\n",
+          "#if !defined({0})\n#line {1} \"{2}\"\n#error \"Kiln defines {0} for its own "
+          "builds. Next: delete this line\"\n#endif\n",
           each.name, each.line, file);
       continue;
     }

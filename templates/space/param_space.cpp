@@ -214,9 +214,8 @@ Config ParamSpace::at(std::uint64_t index) const {
   const auto& diagram = impl_->diagram();
   auto values = program.start();
   if (index >= diagram.node(0, values).count) {
-    throw Error(ErrorKind::usage, fmt::format("the space has {} configurations; number {} is not "
-                                              "one of them",
-                                              count(), index));
+    throw Error(ErrorKind::usage,
+                fmt::format("the space has {} configurations, but no number {}", count(), index));
   }
   // Descends into the branch that holds the index, passing over the counts of those before it.
   for (std::size_t level = 0; level < program.depth(); ++level) {

@@ -234,7 +234,7 @@ TEST_F(Judges, TheBestOfAnEmulatedDeviceIsToldOnceItsChecksFindNothing) {
   const cli::Run racy = run("tune", with(shared, {"--set", "safe=0"}));
   EXPECT_EQ(racy.exit_code, 3) << racy.out;
   EXPECT_THAT(racy.out, HasSubstr("1 wrong_result"));
-  EXPECT_THAT(racy.err, HasSubstr("triple_shared safe=0, which was the best, is wrong: "));
+  EXPECT_THAT(racy.err, HasSubstr("the best candidate so far, triple_shared safe=0, is wrong: "));
   EXPECT_THAT(racy.err, HasSubstr("race at triple_shared.cu:"));
   EXPECT_THAT(racy.out, HasSubstr("failed    1 wrong_result: n=1"));
   EXPECT_THAT(racy.out, HasSubstr("race at triple_shared.cu:"));
@@ -244,7 +244,8 @@ TEST_F(Judges, TheBestOfAnEmulatedDeviceIsToldOnceItsChecksFindNothing) {
   const cli::Run tuned = run("tune", shared);
   EXPECT_EQ(tuned.exit_code, 0) << tuned.err;
   EXPECT_THAT(tuned.out, HasSubstr("safe=1"));
-  EXPECT_THAT(tuned.out, HasSubstr("checks     nothing found: bounds, alignment, uninitialised"));
+  EXPECT_THAT(tuned.out,
+              HasSubstr("checks     no findings; checked bounds, alignment, uninitialised"));
   EXPECT_THAT(run("show").out, Not(HasSubstr("safe=0")));
 }
 

@@ -82,7 +82,8 @@ const std::vector<NewcomersMistake> kNewcomersMistakes{
     {"WrongTypeOfASize", "verify", "kernel.cu", "int rows, int cols", "int rows, size_t cols",
      "\"args y, x, rows, (unsigned long long) cols\""},
     {"WrongTypeOfTheReference", "verify", "row_sum.cu", "double* y, const double* x",
-     "double* y, const float* x", "parameter 2 of row_sum_reference is \"float*\", but it gets"},
+     "double* y, const float* x",
+     "parameter 2 of row_sum_reference is \"float*\", but the launch passes"},
     {"MissingBoundsCheck", "verify", "kernel.cu", "i < cols;", "i <= cols;",
      "past the end of operand x"},
     {"Race", "verify", "kernel.cu", "  if (threadIdx.x == 0) {", "  if (threadIdx.x < 2) {",
@@ -128,7 +129,7 @@ const std::vector<NewcomersMistake> kNewcomersMistakes{
      "  float sum = 0;\n  std::vector<float> all(cols);", "\"std::vector\""},
     {"MisspeltInclude", "verify", "kernel.cu", "extern \"C\"",
      "#include <cuda_fp61.h>\nextern \"C\"",
-     "nor among those of CUDA and Kiln. Next: if you mean <cuda_fp16.h>, write that name"},
+     "nor among the headers of CUDA and Kiln. Next: if you mean <cuda_fp16.h>, write that name"},
     {"UnknownSize", "verify", "kernel.cu", "grid     rows", "grid     m",
      "unknown name \"m\"; there are rows, cols, block_size"},
 };

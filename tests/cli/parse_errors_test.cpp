@@ -28,7 +28,8 @@ struct WrongLine {
 const Words kSizes{"--m", "8", "--n", "8", "--k", "8"};
 
 const std::vector<WrongLine> kWrongLines{
-    {{"tune", "gemm", "--m", "8", "--m", "9"}, "--m is given 2 times (8 and 9): keep only one"},
+    {{"tune", "gemm", "--m", "8", "--m", "9"},
+     "--m is given 2 times (8 and 9): keep only one value"},
     {{"tune", "gemm", "--m", "8", "--k"}, "--k: the value is missing; write --k N"},
     {{"tune", "gemm", "--device"}, "--device: the value is missing; write --device DEVICE, e.g. "},
     {{"export", "gemm", "--on"}, "--on: the value is missing; write --on TEXT"},

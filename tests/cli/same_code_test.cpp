@@ -106,10 +106,9 @@ TEST(SameCode, WithoutADeviceItIsCounted) {
                                                "idle", "--template-path", "."});
   const auto text = sandbox.run(compile);
   EXPECT_EQ(text.exit_code, 0) << text.err;
-  EXPECT_NE(
-      text.out.find(
-          "1 distinct binary among 3 candidates; 2 candidates (66.7 %) repeat another's binary"),
-      std::string::npos)
+  EXPECT_NE(text.out.find("1 distinct binary among 3 candidates; 2 candidates (66.7 %) have the "
+                          "same binary as another candidate"),
+            std::string::npos)
       << text.out;
   const auto result = json_of(sandbox.run(with(compile, {"--again", "--json"})))["results"].at(0);
   EXPECT_EQ(result["compiled"], 3);

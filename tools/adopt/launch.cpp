@@ -238,7 +238,7 @@ class LaunchReader {
     if (is_unknown) {
       launch.block_comment = "threads per block";
     } else if (is_number) {
-      launch.block_comment = "CHECK: a number that stands in the code";
+      launch.block_comment = "CHECK: a number from the code";
     } else if (std::find(sizes.begin(), sizes.end(), launch.block.front()) != sizes.end()) {
       launch.block_comment = "CHECK: one thread for each element of a row";
     } else if (launch.block.size() == 1 && launch.block.front() == most && !is_plain_name(most)) {

@@ -159,8 +159,8 @@ std::string wrong_count_text(const std::string& text, const CLI::Option& option)
     return fmt::format("{} takes no value: write it alone, or leave it out", name);
   }
   if (option.results().size() > 1) {
-    return fmt::format("{} is given {} times ({}): keep only one", name, option.results().size(),
-                       values_of(option));
+    return fmt::format("{} is given {} times ({}): keep only one value", name,
+                       option.results().size(), values_of(option));
   }
   return fmt::format("{}: the value is missing; {}", name, how_to_write(option));
 }

@@ -48,7 +48,8 @@ namespace {
 /// What the verification looked at.
 std::string checks_text(const Trial& trial) {
   if (trial.verification->checked) {
-    return "nothing found: bounds, alignment, uninitialised reads, races, waits, fences, barriers";
+    return "no findings; checked bounds, alignment, uninitialised reads, races, waits, "
+           "fences, barriers";
   }
   return "results of two runs, and memory around operands; `kiln verify` also looks for races and "
          "missing waits";

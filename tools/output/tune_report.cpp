@@ -50,9 +50,9 @@ std::string codes_text(const TuneReport& report) {
                                  count_text(codes + shared), codes + shared == 1 ? "" : "s");
   if (shared == 0) return text;
   const double share = static_cast<double>(shared) / static_cast<double>(codes + shared);
-  return text +
-         fmt::format("; {} candidates ({}) {}", count_text(shared), percent_text(share),
-                     ran ? "got the outcome of an identical binary" : "repeat another's binary");
+  return text + fmt::format("; {} candidates ({}) {}", count_text(shared), percent_text(share),
+                            ran ? "got the outcome of an identical binary"
+                                : "have the same binary as another candidate");
 }
 
 std::string session_end_text(const TuneResult& result) {
@@ -83,7 +83,7 @@ std::string why_none(const TuneResult& result) {
   // Others gave right results, which is not enough where one of them was found to race.
   if (!result.unchecked.empty()) {
     return fmt::format(
-        "the checks found the fault below, and checked no other candidate of this template: {}",
+        "the checks found the fault below, and skipped all other candidates of this template: {}",
         result.unchecked);
   }
   if (tried == 1) return "the only candidate failed";

@@ -77,7 +77,7 @@ std::string busy_text(const emulated::Prediction& prediction) {
     text += fmt::format("{}{} {}", text.empty() ? "" : ", ", names[i],
                         percent_text(prediction.busy[i]));
   }
-  return text.empty() ? "no unit for more than 1 % of the time" : text;
+  return text.empty() ? "no unit is busy for more than 1 % of the time" : text;
 }
 
 void add_launch_facts(FactSheet& sheet, const LaunchProfile& launch) {
@@ -270,7 +270,8 @@ int inspect(Context& context, const InspectOptions& options) {
   const std::string spec = emulated_by_default(context);
   if (!names_emulated_device(spec)) {
     throw Error(ErrorKind::usage,
-                fmt::format("inspect needs an emulated GPU, not {}; name one, e.g. --device {}",
+                fmt::format("inspect needs an emulated GPU, not {}; name an emulated GPU, e.g. "
+                            "--device {}",
                             spec, kDefaultEmulated));
   }
   EmulationOptions emulation;

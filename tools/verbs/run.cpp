@@ -83,8 +83,8 @@ LibraryOptions library_options(const Context& context, const RunOptions& run) {
   if (!run.mode.empty()) {
     options.mode = parse_mode(run.mode);
     if (!options.mode) {
-      throw Error(ErrorKind::usage, fmt::format("--mode {} is no mode; the modes are {}", run.mode,
-                                                fmt::join(kModeNames, ", ")));
+      throw Error(ErrorKind::usage, fmt::format("--mode {} is not a mode; the modes are {}",
+                                                run.mode, fmt::join(kModeNames, ", ")));
     }
   }
   options.log = run.log;

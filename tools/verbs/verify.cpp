@@ -204,7 +204,7 @@ std::string verdict_text(const Judgement& judgement) {
       why.replace(at, first.size(), emulated::name_of(judgement.findings.front().finding));
     }
   }
-  if (judgement.found) return fmt::format("NOT correct, found by the checks: {}", why);
+  if (judgement.found) return fmt::format("NOT correct; the checks found: {}", why);
   return fmt::format("NOT correct, {}: {}{}", to_string(judgement.outcome), why,
                      ran_out_of_time(judgement.findings)
                          ? "; a launch hit --timeout, so more time may change this"
@@ -233,7 +233,8 @@ std::string checks_text(const Judgement& judgement) {
                        judgement.device.spec, kDefaultEmulated);
   }
   if (judgement.findings.empty()) {
-    return "nothing found: bounds, alignment, uninitialised reads, races, waits, fences, barriers";
+    return "no findings; checked bounds, alignment, uninitialised reads, races, waits, "
+           "fences, barriers";
   }
   std::uint64_t repeats = 0;
   for (const auto& finding : judgement.findings) repeats += finding.times - 1;

@@ -105,7 +105,7 @@ CompileResult ProcessCompiler::compile(const CompileRequest& request) {
     if (last && ending.from_outside) {
       throw Error(
           ErrorKind::compiler,
-          fmt::format("a compiler's process {}, like the process before. If memory was short, "
+          fmt::format("a compiler's process {}, twice in succession. If memory was short, "
                       "`dmesg` says so: compile fewer kernels at a time with --compile-threads",
                       ending.text));
     }
@@ -141,8 +141,8 @@ ProcessCompiler::ChildPtr ProcessCompiler::take_child(bool fresh,
     if (idle_.empty()) returned_.wait_for(lock, kAskEvery);
   }
   warn_once(
-      fmt::format("no compiler process can be started, so this process compiles, and signals and "
-                  "the end of the budget wait for each compilation: {}",
+      fmt::format("no compiler process can be started ({}), so Kiln compiles in its own process; "
+                  "signals and the end of the budget take effect only between compilations",
                   why_not()));
   return nullptr;
 }

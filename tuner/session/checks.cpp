@@ -117,7 +117,7 @@ WinnerChecks::Step WinnerChecks::look_at(const Trial& best, Evaluator& evaluator
   if (found) {
     found_any_ = true;
     trial.timing.reset();
-    context_.observer.on_note(fmt::format("{}, which was the best, is wrong: {}",
+    context_.observer.on_note(fmt::format("the best candidate so far, {}, is wrong: {}",
                                           candidate_text(candidate), trial.message));
   }
   (void)ledger_.record_again(std::move(trial));

@@ -325,7 +325,7 @@ bool Verifier::results_are_right(Case& problem, const Run& of, Verdict& verdict)
         poisoned && std::isnan(wrong.found.first_value) && size_bytes(run[i]->shape().type) > 1;
     const std::string_view doubt =
         poisoned && !wrong.unwritten
-            ? ", which memory had before: perhaps the kernel never wrote this element"
+            ? ", the value from before the launch: the kernel may not have written this element"
             : "";
     // Which of several outputs it is.
     const bool several = problem.output_count() > 1;
@@ -375,7 +375,7 @@ std::optional<std::string> Verifier::damage(const Case& problem, DataKind kind,
   const FillRecipe recipe = problem.oracle->recipe(kind);
   for (std::size_t i = 0; i < operands.count(); ++i) {
     if (operands[i].has_its_pointers() && problem.second[i].has_its_pointers()) continue;
-    return fmt::format("wrote to the pointers of {} themselves", operands.plan(i).name);
+    return fmt::format("overwrote the pointers of {}", operands.plan(i).name);
   }
   Checks checks(kernels_);
   for (std::size_t i = 0; i < operands.count(); ++i) {

@@ -28,7 +28,7 @@ WorkerProcess::Patience wait_for(double seconds, GiveUp give_up = {}) {
 WorkerEvaluator::WorkerEvaluator(std::vector<std::string> command, const GiveUp& give_up)
     : command_(std::move(command)), process_(std::make_unique<WorkerProcess>(command_)) {
   if (await_hello(give_up)) return;
-  throw Error(ErrorKind::device, "the device was given up before it was open");
+  throw Error(ErrorKind::device, "the session abandoned the device before it was open");
 }
 
 void WorkerEvaluator::set_up(const EvaluationSetup& setup) {
@@ -162,8 +162,8 @@ WorkerEvaluator::Exchange WorkerEvaluator::ask(FrameType type, std::string_view 
     // Most were merely running when memory ran short, so one time does not count against it.
     if (last) {
       result.message += fmt::format(
-          ", like the process before; no kernel raises that signal. If memory was short, `dmesg` "
-          "says so");
+          ", twice in succession; kernels do not raise this signal. If memory was short, "
+          "`dmesg` says so");
     }
   }
   if (result.outcome == Outcome::timed_out) {

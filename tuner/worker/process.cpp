@@ -273,7 +273,8 @@ WorkerProcess::Ending WorkerProcess::end() {
   if (errors_ >= 0) drain_errors();
   close_descriptors();
   Ending ending;
-  ending.text = seen ? describe(status) : "ended unseen, because SIGCHLD is ignored";
+  ending.text =
+      seen ? describe(status) : "ended without an exit status, because SIGCHLD is ignored";
   ending.from_outside = seen && by_itself && is_from_outside(status);
   while (!printed_.empty() && printed_.back() == '\n') printed_.pop_back();
   if (!printed_.empty()) ending.text += fmt::format("; it printed: {}", printed_);

@@ -42,9 +42,10 @@ TEST(ArgumentCheck, ParametersOfTheReferenceAreComparedWithItsArguments) {
   EXPECT_EQ(why("_Z13row_referencePKdPdib"), "");
   EXPECT_THAT(why("_Z13row_referencePKdPdis"), HasSubstr("is a bool, but"));
   operation.judge.reference->args[3].type = NumberType::f32;
-  EXPECT_THAT(why("_Z13row_referencePKfPdif"),
-              StartsWith("row.cu:19: parameter 1 of row_reference is \"float*\", but it gets "
-                         "\"x.f64\", whose elements are f64. Next:"));
+  EXPECT_THAT(
+      why("_Z13row_referencePKfPdif"),
+      StartsWith("row.cu:19: parameter 1 of row_reference is \"float*\", but the launch passes "
+                 "\"x.f64\", whose elements are f64. Next:"));
   EXPECT_THAT(why("_Z13row_referencePKfPfif"), HasSubstr(" The same applies to parameter 2."));
 }
 
@@ -90,7 +91,7 @@ TEST(ArgumentCheck, PointersToWideComplexAndDistantElementsAreCompared) {
     EXPECT_EQ(why(DType::cf32, pointer), "") << pointer;
   }
   EXPECT_EQ(why(DType::cf64, "PK7double2"), "");
-  EXPECT_THAT(why(DType::s16, "PK6__half"), HasSubstr("\"__half*\", but it gets \"x\""));
+  EXPECT_THAT(why(DType::s16, "PK6__half"), HasSubstr("\"__half*\", but the launch passes \"x\""));
   EXPECT_THAT(why(DType::u32, "PKy"), HasSubstr("u32"));
   EXPECT_THAT(why(DType::s64, "PKi"), HasSubstr("s64"));
   EXPECT_THAT(why(DType::u64, "PKd"), HasSubstr("u64"));
@@ -102,9 +103,10 @@ TEST(ArgumentCheck, PointersToWideComplexAndDistantElementsAreCompared) {
   EXPECT_EQ(why(DType::f32, "PKPK6float4"), "");
   EXPECT_EQ(why(DType::f32, "PKv"), "") << "anything";
   EXPECT_EQ(why(DType::f32, "PKy"), "") << "addresses as numbers";
-  EXPECT_THAT(why(DType::f32, "PKPKd"),
-              HasSubstr("is \"double**\", but it gets \"x\", pointers to arrays of f32. Next: "
-                        "change the parameter, or the type of x (row.cu:6, --x)."));
+  EXPECT_THAT(
+      why(DType::f32, "PKPKd"),
+      HasSubstr("is \"double**\", but the launch passes \"x\", pointers to arrays of f32. Next: "
+                "change the parameter, or the type of x (row.cu:6, --x)."));
   EXPECT_THAT(why(DType::f32, "PKf"), HasSubstr("leave \"pointers\" out"));
 }
 

@@ -240,9 +240,10 @@ TEST(Catalog, AnIncludeLineThatNamesNoFolderIsRefusedWithItsPlace) {
                                    "//@ include  gone\n//@ operation"));
   const auto catalog = Catalog::with_sound_files({folder.path()});
   ASSERT_EQ(catalog.broken().size(), 1U);
-  EXPECT_THAT(catalog.broken()[0].error.what(),
-              AllOf(StartsWith(folder.path() + "/tiny.cu:"),
-                    HasSubstr(": " + folder.path() + "/gone is not a folder. Next: name one")));
+  EXPECT_THAT(
+      catalog.broken()[0].error.what(),
+      AllOf(StartsWith(folder.path() + "/tiny.cu:"),
+            HasSubstr(": " + folder.path() + "/gone is not a folder. Next: name a folder")));
 }
 
 TEST(Catalog, ADigestOfHeadersIsThatOfAllThatASourceReaches) {

@@ -42,15 +42,14 @@ TEST(CompileDiagnosis, NamesTheKernelThatIsThere) {
 }
 
 TEST(CompileDiagnosis, CountsTheParametersOfTheKernel) {
-  EXPECT_THAT(
-      explain_compile_log(tiny("class CIn, class D,", "class D,"), kNameLog),
-      AllOf(StartsWith("tiny.cu:28: the kernel tiny has 5 template parameters, but is named "
-                       "with 6: the config and the types of a b c d acc"),
-            HasSubstr("template <TinyConfig C, class A, class B, class CIn, class D, class "
-                      "Acc>")));
+  EXPECT_THAT(explain_compile_log(tiny("class CIn, class D,", "class D,"), kNameLog),
+              AllOf(StartsWith("tiny.cu:28: the kernel tiny has 5 template parameters, but Kiln "
+                               "passes 6: the config and the types of a b c d acc"),
+                    HasSubstr("template <TinyConfig C, class A, class B, class CIn, class D, class "
+                              "Acc>")));
   // A default, or a pack, accepts anything.
   EXPECT_THAT(explain_compile_log(tiny("class Acc>", "class Acc, int kMore = 1>"), kNameLog),
-              StartsWith("tiny.cu: the compiler finds no kernel of the name"));
+              StartsWith("tiny.cu: the compiler finds no kernel with the name"));
 }
 
 TEST(CompileDiagnosis, PutsErrorsBeforeWarnings) {
@@ -90,9 +89,10 @@ TEST(CompileDiagnosis, OffersNoHeaderThatCudaDoesNotHave) {
 
 TEST(CompileDiagnosis, AMisspeltTunableIsNamed) {
   const std::string log = "tiny.cu(31): error: class \"TinyConfig\" has no member \"tile_mm\"\n";
-  EXPECT_THAT(explain_compile_log(tiny(), log),
-              AllOf(StartsWith("tiny.cu:31: \"tile_mm\" is not defined, but \"tile_m\" is"),
-                    EndsWith(log)));
+  EXPECT_THAT(
+      explain_compile_log(tiny(), log),
+      AllOf(StartsWith("tiny.cu:31: \"tile_mm\" is not defined, but the tunable \"tile_m\" is"),
+            EndsWith(log)));
   const std::string unknown = "tiny.cu(31): error: identifier \"elsewhere\" is undefined\n";
   EXPECT_EQ(explain_compile_log(tiny(), unknown), unknown);
 }

@@ -89,7 +89,7 @@ TEST(Epilogue, ErrorsOfAmaxPointAtThePlace) {
             "but not a matrix\n"
             "  amax(acc, peak[m,n])\n"
             "            ^");
-  EXPECT_THAT(error_of("amax(acc)"), HasSubstr("column 9: ','"));
+  EXPECT_THAT(error_of("amax(acc)"), HasSubstr("column 9: expected here: ','"));
   EXPECT_THAT(error_of("amax(acc peak[])"),
               AllOf(HasSubstr("column 10: "), HasSubstr("\"acc\" and \"peak\"")));
   EXPECT_THAT(error_of("max(acc 3)"),
@@ -98,10 +98,12 @@ TEST(Epilogue, ErrorsOfAmaxPointAtThePlace) {
               AllOf(HasSubstr("column 6: an operator"), HasSubstr("\"acc\" and \"3\"")));
   EXPECT_THAT(error_of("acc bias[n]"),
               AllOf(HasSubstr("column 5: an operator"), HasSubstr("\"acc\" and \"bias\"")));
-  EXPECT_THAT(error_of("amax(acc, 3)"), HasSubstr("column 11: amax records in an operand"));
-  EXPECT_THAT(error_of("amax(acc, alpha)"), HasSubstr("column 11: amax"));
+  EXPECT_THAT(error_of("amax(acc, 3)"),
+              HasSubstr("column 11: expected here: the operand that amax"));
+  EXPECT_THAT(error_of("amax(acc, alpha)"),
+              HasSubstr("column 11: expected here: the operand that amax"));
   EXPECT_THAT(error_of("amax(acc, c[])"), HasSubstr("column 11: \"c\" is a reserved name"));
-  EXPECT_THAT(error_of("amax(acc, p[], 1)"), HasSubstr("column 14: ')'"));
+  EXPECT_THAT(error_of("amax(acc, p[], 1)"), HasSubstr("column 14: expected here: ')'"));
   EXPECT_THAT(error_of("amax(acc, p:f16[])"), HasSubstr("column 11: amax records f32"));
   EXPECT_THAT(error_of("amax[n]"), HasSubstr("column 1: \"amax\""));
   for (const char* twice : {"amax(acc,p[])*p[]", "amax(acc,p[])*p[m]", "amax(amax(acc,p[]),p[])"}) {
@@ -114,7 +116,7 @@ TEST(Epilogue, AmaxRecordsTheTypeThatIsComputedIn) {
   Gemm gemm = Gemm::of(DType::f16, 8, 8, 8);
   gemm.epilogue = Epilogue("amax(acc, p:f64[])");
   EXPECT_THAT(error_text(ErrorKind::usage, [&] { (void)normalised(gemm); }),
-              HasSubstr("amax records f32 into p, which is f64: write p:f32"));
+              HasSubstr("amax records f32, but p has the type f64: write p:f32"));
   gemm = Gemm::of(DType::f64, 8, 8, 8);
   gemm.epilogue = Epilogue("amax(acc, p[])");
   EXPECT_EQ(to_problem(gemm).epilogue, "amax(acc,p:f64[])");
@@ -128,16 +130,16 @@ TEST(Epilogue, ErrorsPointAtThePlace) {
   EXPECT_THAT(error_of("acc + bias"), HasSubstr("bias[n]"));
   EXPECT_THAT(error_of("alpa*acc"), HasSubstr("\"alpha\"?"));
   EXPECT_THAT(error_of("acc +"), HasSubstr("column 6: a number, a name or '(' is missing"));
-  EXPECT_THAT(error_of("(acc"), HasSubstr("column 5: ')'"));
-  EXPECT_THAT(error_of("acc )"), HasSubstr("column 5: an operator or the end"));
-  EXPECT_THAT(error_of("2acc"), HasSubstr("column 2: a number ends here"));
+  EXPECT_THAT(error_of("(acc"), HasSubstr("column 5: expected here: ')'"));
+  EXPECT_THAT(error_of("acc )"), HasSubstr("column 5: expected here: an operator or the end"));
+  EXPECT_THAT(error_of("2acc"), HasSubstr("column 2: the number ends here"));
   EXPECT_THAT(error_of("relu(acc,1)"), HasSubstr("relu takes 1 argument, not 2"));
-  EXPECT_THAT(error_of("bias[k]"), HasSubstr("column 6: [n] (for each column"));
+  EXPECT_THAT(error_of("bias[k]"), HasSubstr("column 6: expected here: [n] (for each column"));
   EXPECT_THAT(error_of("bias[n,m]"), HasSubstr("[m,n]"));
   EXPECT_THAT(error_of("b:f61[n]"), HasSubstr("column 3: \"f61\" is not a type"));
   EXPECT_THAT(error_of("x[n]+x[m]"), HasSubstr("column 6: \"x\" appears before"));
   EXPECT_THAT(error_of("acc[n]"), HasSubstr("column 1: \"acc\""));
-  EXPECT_THAT(error_of("acc<0"), HasSubstr("'<' only chooses"));
+  EXPECT_THAT(error_of("acc<0"), HasSubstr("'<' can only choose"));
   EXPECT_THAT(error_of("relu"), HasSubstr("relu is a function"));
   EXPECT_THAT(error_of("1e999"), HasSubstr("not a finite number"));
   EXPECT_THAT(error_of("a[]+b[]+d[]+e[]+f[]+g[]+h[]"), HasSubstr("more than 6 operands"));

@@ -230,14 +230,14 @@ TEST(ExpressionError, ShowsTheWholeLineWhenKnown) {
 
 TEST(ExpressionError, SaysWhatIsWrong) {
   EXPECT_THAT(why_refused(""), HasSubstr(":12: an expression is missing"));
-  EXPECT_THAT(why_refused("1 )"), HasSubstr(":14: an operator or the end"));
-  EXPECT_THAT(why_refused("(1 + 2"), HasSubstr("')' is expected"));
-  EXPECT_THAT(why_refused("1 + )"), HasSubstr("a value is expected"));
-  EXPECT_THAT(why_refused("1 ? 2"), HasSubstr(":17: ':'"));
+  EXPECT_THAT(why_refused("1 )"), HasSubstr(":14: expected here: an operator or the end"));
+  EXPECT_THAT(why_refused("(1 + 2"), HasSubstr("expected here: ')'"));
+  EXPECT_THAT(why_refused("1 + )"), HasSubstr("expected here: a value"));
+  EXPECT_THAT(why_refused("1 ? 2"), HasSubstr(":17: expected here: ':'"));
   EXPECT_THAT(why_refused("1 < 2 < 3"), HasSubstr("do not chain"));
   EXPECT_THAT(why_refused("1 == 1 == 1"), HasSubstr(":19: comparisons"));
-  EXPECT_THAT(why_refused("tile_m = 3"), HasSubstr("'==' is"));
-  EXPECT_THAT(why_refused("1 & 2"), HasSubstr("'&&' is"));
+  EXPECT_THAT(why_refused("tile_m = 3"), HasSubstr("write '=='"));
+  EXPECT_THAT(why_refused("1 & 2"), HasSubstr("write '&&'"));
   EXPECT_THAT(why_refused("9223372036854775808"), HasSubstr("64 bits"));
   for (const char* number : {"12ab", "0x", "0x-5", "1.5"}) {
     EXPECT_THAT(why_refused(number), HasSubstr("not an integer")) << number;
@@ -261,7 +261,7 @@ TEST(ExpressionError, SaysThatACommaOrAnOperatorIsMissing) {
   EXPECT_THAT(why_refused("(tile_m 4)"),
               HasSubstr(": an operator is missing between \"tile_m\" and \"4\""));
   EXPECT_THAT(why_refused("tile_m (4)"), HasSubstr("\"tile_m\" and \"(\""));
-  EXPECT_THAT(why_refused("ceil_div(tile_m ? 4)"), HasSubstr(":31: ':'"));
+  EXPECT_THAT(why_refused("ceil_div(tile_m ? 4)"), HasSubstr(":31: expected here: ':'"));
 }
 
 TEST(ExpressionError, BoundsItsDepth) {

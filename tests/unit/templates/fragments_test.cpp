@@ -194,7 +194,7 @@ TEST(FragmentErrors, OfBases) {
   EXPECT_THAT(broken_user("UserLaunch : PiecesLaunch", "UserLaunch : PiecesConfig"),
               AllOf(StartsWith("user.cu:13:8:"), HasSubstr("is marked \"//@ config\"")));
   EXPECT_THAT(broken_header("struct PiecesConfig {", "struct PiecesConfig : Other {"),
-              AllOf(StartsWith("parts.cuh:2:8:"), HasSubstr("has no bases")));
+              AllOf(StartsWith("parts.cuh:2:8:"), HasSubstr("cannot have bases")));
 }
 
 TEST(FragmentErrors, OfHeaders) {

@@ -150,7 +150,7 @@ TEST(FrontMatterError, Costs) {
   for (const char* text : {"waits", "let turns"}) {
     EXPECT_THAT(with(text), HasSubstr("a cost is written \"name = expression\"")) << text;
   }
-  EXPECT_THAT(with("= 4"), HasSubstr("a name is expected"));
+  EXPECT_THAT(with("= 4"), HasSubstr("expected before '=': a name"));
   EXPECT_THAT(with("let tile_m = 4"), AllOf(StartsWith("tiny.cu:26:14:"), HasSubstr("\"tile_m\"")));
   EXPECT_THAT(with("let = 4"), StartsWith("tiny.cu:26:14:"));
   EXPECT_THAT(with("let turns = k\n//@ require turns > 1"), HasSubstr("unknown name \"turns\""))

@@ -66,7 +66,8 @@ TEST(NormalisedGemm, PackedRowsFillWholeBytes) {
   gemm.lda = 32 + 8;
   EXPECT_EQ(to_problem(gemm).trait("align_a"), 4) << "20 bytes";
   gemm.lda = 11;
-  EXPECT_THAT(why_refused(gemm), HasSubstr("lda = 11 is not a multiple of the 2 values"));
+  EXPECT_THAT(why_refused(gemm),
+              HasSubstr("lda = 11 is not a multiple of 2, the number of values"));
   gemm.lda = 0;
   gemm.d = DType::u4;
   EXPECT_THAT(why_refused(gemm), HasSubstr("d = u4: only A and B can have packed values"));
@@ -101,7 +102,7 @@ TEST(Work, DependsOnTheSizesThatAreZero) {
   EXPECT_EQ(work(0, 1, 0), Work::none);
   EXPECT_EQ(why_nothing_to_tune(to_problem(Gemm::of(DType::f16, 1, 1, 1))), "");
   EXPECT_THAT(why_nothing_to_tune(to_problem(Gemm::of(DType::f16, 1, 1, 0))),
-              HasSubstr("D is beta * C"));
+              HasSubstr("D = beta * C"));
   EXPECT_THAT(why_nothing_to_tune(to_problem(Gemm::of(DType::f16, 0, 1, 0))),
               HasSubstr("D has no elements"));
 }

@@ -193,8 +193,8 @@ TEST_F(HintsErrorTest, StatementsOfOtherKindsBelongInTheTemplate) {
 // Such a line would have no effect, and nobody would notice.
 TEST_F(HintsErrorTest, EveryLineIsAStatementOrAComment) {
   EXPECT_EQ(error_of("// of rows\n\nprefer m > 1\n"),
-            "tiny.hints:3:1: a line of hints begins with \"//@\" and one of prefer, usual, cost, a "
-            "comment with \"//\"\n  prefer m > 1\n  ^");
+            "tiny.hints:3:1: a line of hints begins with \"//@\" and one of prefer, usual, cost; a "
+            "comment begins with \"//\"\n  prefer m > 1\n  ^");
   EXPECT_THAT(error_of("//@ prefer m > 1\n  # rows\n"), StartsWith("tiny.hints:2:3: a line of"));
   EXPECT_THAT(error_of("int tile_k;  //@ tune 8 16*\n"), StartsWith("tiny.hints:1:1: a line of"));
   EXPECT_EQ(error_of("  //@ prefer m > 1\n"),

@@ -66,7 +66,7 @@ TEST(MacroRedefinition, TheMarkOfTheTunerStaysDefined) {
   EXPECT_THAT(test::error_text(
                   ErrorKind::template_,
                   [&] { refuse_redefinitions("k.cu", "#undef kernel_tuner\n" + hidden, kMacros); }),
-              AllOf(StartsWith("k.cu:1:8: \"kernel_tuner\" tells a file that Kiln compiles it"),
+              AllOf(StartsWith("k.cu:1:8: Kiln defines \"kernel_tuner\" for its own builds"),
                     HasSubstr("Next: delete this line")));
 }
 

@@ -44,10 +44,10 @@ TEST(OperationCheck, NamesWhatIsOutside) {
               AllOf(HasSubstr("cols is 4097"), HasSubstr("1 to 4096")));
   Problem problem = softmax_problem(1, 1);
   problem.types[0].type = DType::f64;
-  EXPECT_THAT(refusal(problem), HasSubstr("x is f64, which is none of f32 f16 bf16"));
+  EXPECT_THAT(refusal(problem), HasSubstr("x is f64, but the allowed types are f32 f16 bf16"));
   problem = softmax_problem(1, 1);
   problem.traits[0].value = 2;
-  EXPECT_THAT(refusal(problem), HasSubstr("masked is 2, which is none of 0 1"));
+  EXPECT_THAT(refusal(problem), HasSubstr("masked is 2, but the allowed values are 0 1"));
   problem = softmax_problem(1, 1);
   problem.operation = "gemm";
   EXPECT_THAT(refusal(problem), HasSubstr("it is a problem of \"gemm\""));

@@ -148,11 +148,13 @@ TEST(OperandLayout, RowsLieApart) {
 }
 
 TEST(OperandLayout, ProblemsMustBeOnes) {
-  EXPECT_THAT(judged_refusal({{"rows", 3}, {"cols", 5}, {"ldx", 4}}),
-              HasSubstr("the operand x has rows of 5 elements that begin only 4 apart (ldx)"));
-  EXPECT_THAT(judged_refusal({{"rows", 3}, {"cols", 5}}, 3),
-              HasSubstr("the alignment \"align_x\" of the operand x is 3, which is none of "
-                        "1 2 4 8 16 bytes"));
+  EXPECT_THAT(
+      judged_refusal({{"rows", 3}, {"cols", 5}, {"ldx", 4}}),
+      HasSubstr("the operand x has rows of 5 elements, but a leading dimension of only 4 (ldx)"));
+  EXPECT_THAT(
+      judged_refusal({{"rows", 3}, {"cols", 5}}, 3),
+      HasSubstr("the alignment \"align_x\" of the operand x is 3, but the allowed values are "
+                "1 2 4 8 16 bytes"));
   const Operation vast = judged("ld ldy", "ld ldy * 1000000000000");
   EXPECT_THAT(error_text(ErrorKind::usage,
                          [&] {
@@ -209,9 +211,9 @@ TEST(Checkers, MistakesAreShown) {
   EXPECT_THAT(judged_complaint("{place, wrong}", "wrong"), HasSubstr("does not get place"));
   EXPECT_THAT(judged_complaint("y.before", "place.before"), HasSubstr("place is not \"inout\""));
   EXPECT_THAT(judged_complaint("y.before", "y.magnitude"),
-              HasSubstr("only a reference has \".magnitude\""));
+              HasSubstr("only a reference can take \".magnitude\""));
   EXPECT_THAT(judged_complaint("x, y, cols, ldx", "x, y, y.before, ldx"),
-              HasSubstr("only a checker has \".before\""));
+              HasSubstr("only a checker can take \".before\""));
   EXPECT_THAT(judged_complaint("x, y, cols, ldx", "x, y, wrong, ldx"),
               AllOf(HasSubstr("judged.cu:26:22: "), HasSubstr("\"wrong\"")));
   EXPECT_THAT(judged_complaint("first_wrong, all", "workspace"),
@@ -236,7 +238,7 @@ TEST(IndependentSizes, AreFirstExtentsOnly) {
   EXPECT_THAT(judged_complaint("independent rows", "independent cols"),
               HasSubstr("the extent \"cols\" of the operand x depends on cols"));
   EXPECT_THAT(judged_complaint("place out: rows, cols", "place out: cols, 3"),
-              HasSubstr("place is written, but does not have rows as its first extent"));
+              HasSubstr("place is written, but its first extent is not rows"));
   EXPECT_THAT(judged_complaint("table in: cols", "table in: all"),
               HasSubstr("the extent \"all\" of the operand table"));
   EXPECT_THAT(judged_complaint("ld ldx;", "ld ldx + rows;"),

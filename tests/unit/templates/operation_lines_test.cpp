@@ -226,7 +226,7 @@ TEST(OperationLines, MistakesInTypesAndOperandsAreShown) {
               HasSubstr("a second \"when\""));
   EXPECT_THAT(complaint_about("; when masked", "; when"),
               HasSubstr("soft.cu:17:58: an expression"));
-  EXPECT_THAT(complaint_about("; when masked", ";"), HasSubstr("are expected after ';'"));
+  EXPECT_THAT(complaint_about("; when masked", ";"), HasSubstr("expected after ';': \"when\""));
   EXPECT_THAT(complaint_about("y out: rows, cols", "y out: rows, cols; fill normal"),
               HasSubstr("y is an output"));
 }
@@ -264,7 +264,7 @@ TEST(OperationLines, MistakesInWhatIsRightAreShown) {
   EXPECT_THAT(complaint_about(bound, "bound 16 + clos of f32"),
               AllOf(HasSubstr("soft.cu:19:29: "), HasSubstr("\"clos\"")));
   EXPECT_THAT(complaint_about(bound, "bound 16 of f322"), HasSubstr("\"f32\"?"));
-  EXPECT_THAT(complaint_about(bound, "bound 16 of s32"), HasSubstr("which are not rounded"));
+  EXPECT_THAT(complaint_about(bound, "bound 16 of s32"), HasSubstr("integers are not rounded"));
   EXPECT_THAT(complaint_about("within 1e-5 1e-6", "within 1e-5"), HasSubstr("two numbers"));
   EXPECT_THAT(complaint_about("within 1e-5 1e-6", "within 1e-5 tiny"),
               AllOf(HasSubstr("soft.cu:20:30: "), HasSubstr("\"tiny\" is not a decimal")));
@@ -314,7 +314,7 @@ TEST(OperationLines, MistakesInReferencesAreShown) {
               AllOf(HasSubstr("the file has no function \"soft_refrence\""),
                     HasSubstr("the reference kernel is written below")));
   EXPECT_THAT(complaint_about("reference  soft_reference<x, float>", "reference  the kernel"),
-              HasSubstr("the name of the reference kernel is expected"));
+              HasSubstr("expected here: the name of the reference kernel"));
   EXPECT_THAT(complaint_about("{y.f64, y.magnitude}", "x"),
               AllOf(HasSubstr("soft.cu:30:"), HasSubstr("the reference does not write y")));
   EXPECT_THAT(complaint_about("{y.f64, y.magnitude}", "{y.f64, y}"),

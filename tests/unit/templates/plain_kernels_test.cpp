@@ -230,7 +230,7 @@ TEST_F(RenderedRowTest, AFileThatDefinesATunableAnewIsRefused) {
   load(row_text("struct Sizes {", "#ifdef HOST\n#undef kernel_tuner\n#endif\nstruct Sizes {"));
   EXPECT_THAT(render_row(kRowConfig, row_problem(7, 33)).text,
               AllOf(HasSubstr("#if !defined(kernel_tuner)\n#line 21 "),
-                    HasSubstr("#error \"kernel_tuner tells files")));
+                    HasSubstr("#error \"Kiln defines kernel_tuner for its own builds")));
   // In a header as well.
   folder_.write("tiles.cuh", "\n#define block_size 64\n");
   EXPECT_THAT(refusal(row_text("struct Sizes {", "#include \"tiles.cuh\"\nstruct Sizes {")),
@@ -282,7 +282,7 @@ TEST(PlainKernelsError, Macros) {
   EXPECT_THAT(broken_row("tune       shift = -1* 0", "tune       shift ="),
               AllOf(StartsWith("row.cu:7:23:"), HasSubstr("\"tune\"")));
   EXPECT_THAT(broken_row("tune       shift = -1* 0", "tune       shift = -1* x"),
-              AllOf(StartsWith("row.cu:7:28:"), HasSubstr("shift has names and numbers")));
+              AllOf(StartsWith("row.cu:7:28:"), HasSubstr("shift mixes names and numbers")));
   EXPECT_THAT(broken_row("//@              256", "//@              256 64"),
               StartsWith("row.cu:5:22:"));
   EXPECT_THAT(broken_row("let        warps = block_size / 32", "let        warps"),
@@ -299,7 +299,7 @@ TEST(PlainKernelsError, Macros) {
         << taken;
   }
   EXPECT_THAT(broken_row("shift = -1* 0", "fill_sums = 1 2\n//@ tune shift = 0"),
-              HasSubstr("\"fill_sums\" is a macro"));
+              HasSubstr("\"fill_sums\" is also a macro"));
   EXPECT_THAT(broken_row("shift = -1* 0", "9shift = 1"), StartsWith("row.cu:7:16:"));
   EXPECT_THAT(broken_row("struct Sizes {\n  int rows;", "struct Sizes {\n  int rows;  //@ tune 1"),
               HasSubstr("\"rows\" is not in a marked struct"));
@@ -314,7 +314,7 @@ TEST(PlainKernelsError, NamesOfKernels) {
   EXPECT_THAT(broken_row("block_size + shift>", "block_size) + shift>"),
               HasSubstr("this ')' closes nothing"));
   EXPECT_THAT(broken_row("block_size + shift>", "block_size> twice"),
-              HasSubstr("nothing is expected after the template arguments"));
+              HasSubstr("remove the text after the template arguments"));
   EXPECT_THAT(broken_row("mine::scale_rows<", "mine::<"), HasSubstr("the name of a kernel"));
   EXPECT_THAT(broken_row("//@   grid     rows", "//@   grids    rows"), HasSubstr("\"grid\"?"));
 }

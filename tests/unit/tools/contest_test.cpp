@@ -196,7 +196,7 @@ TEST(TuneReport, SaysHowManyCandidatesShareAnOutcome) {
                                 "(3.8 %) got the outcome of an identical binary\n"));
   report.provenance = Provenance::compiled;
   EXPECT_THAT(text(), HasSubstr("1,155 distinct binaries among 1,200 candidates; 45 candidates "
-                                "(3.8 %) repeat another's binary\n"));
+                                "(3.8 %) have the same binary as another candidate\n"));
   progress.compiled = 1300;
   const Json json = report_json(report);
   EXPECT_EQ(json["compiled"], 1300);

@@ -79,7 +79,7 @@ TEST(DeclaredFlags, ErrorsNameTheFlag) {
   EXPECT_EQ(error_of_declared(causal, "--causal_test-top 1 --causal 2"),
             "--causal: 2 is not one of 0, 1");
   EXPECT_THAT(error_of_declared(causal, "--causal_test-top 1 --turns 2.5"),
-              HasSubstr("--turns: 2.5 is not an integer, but u32 has only integers"));
+              HasSubstr("--turns: 2.5 is not an integer, but u32 is an integer type"));
 }
 
 TEST(DeclaredFlags, SizesMayHaveADefaultWithinTheirRange) {
@@ -217,7 +217,7 @@ TEST(DeclaredFlags, SizesWithADefaultMayBeLeftOut) {
   EXPECT_EQ(sizes("--rows 7 --cols 33 --ldx 40"), "rows=7 cols=33 ldx=40 ldy=80");
   EXPECT_EQ(sizes("--rows 7", 64), "rows=7 cols=64 ldx=64 ldy=128");
   EXPECT_THAT(error_of_declared(apart, "--rows 7"), StartsWith("--cols "));
-  EXPECT_THAT(error_of_declared(apart, "--rows 7 --cols 33 --ldx 32"), HasSubstr("32 apart (ldx)"));
+  EXPECT_THAT(error_of_declared(apart, "--rows 7 --cols 33 --ldx 32"), HasSubstr("only 32 (ldx)"));
   for (const std::string line :
        {"--rows 7 --cols 33", "--rows 7 --cols 33 --ldy 66000", "--rows 7 --cols 33 --ldx 34",
         "--rows 7 --cols 33 --ldx 34 --ldy 66 --align_x 4"}) {

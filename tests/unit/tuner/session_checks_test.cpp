@@ -66,8 +66,9 @@ TEST_F(SessionChecks, WhatTheyFindIsStoredAndTheNextBestIsLookedAt) {
   EXPECT_THAT(outcomes_of({{"x", 0}, {"y", 0}}), ElementsAre(Outcome::ok, Outcome::wrong_result));
   EXPECT_EQ(result.progress.by_outcome.at(Outcome::ok), 1U);
   EXPECT_EQ(result.progress.by_outcome.at(Outcome::wrong_result), 2U);
-  EXPECT_THAT(observer.notes, Contains(HasSubstr("toy x=0 y=0, which was the best, is wrong: race "
-                                                 "at toy.cu:7")));
+  EXPECT_THAT(observer.notes,
+              Contains(HasSubstr("the best candidate so far, toy x=0 y=0, is wrong: race "
+                                 "at toy.cu:7")));
 }
 
 TEST_F(SessionChecks, NoneIsBestWhereTheyFindAllWrong) {
