@@ -31,7 +31,7 @@ TEST_F(LibraryWarnings, AnUntunedKindOfProblemIsOneWarningThatNamesTheCommand) {
     static_cast<void>(library.get(gemm_));
     static_cast<void>(library.get(Gemm::of(DType::f16, 512, 256, 128)));
     static_cast<void>(library.get(Gemm::of(DType::f16, 8, 8, 0)));  // nothing to tune
-    EXPECT_THAT(untuned_, ElementsAre(AllOf(HasSubstr("m=256 n=256 k=128 gets gemm_"),
+    EXPECT_THAT(untuned_, ElementsAre(AllOf(HasSubstr("m=256 n=256 k=128 uses gemm_"),
                                             HasSubstr("default_config: "),
                                             HasSubstr("kiln tune gemm --m 256 --n 256 --k 128"),
                                             HasSubstr("--db " + database_))));

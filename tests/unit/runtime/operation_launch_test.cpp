@@ -163,7 +163,7 @@ TEST_F(OperationLaunch, OperandsAreAsLargeAndAsAlignedAsDeclared) {
   EXPECT_EQ(library.get(problem).operand_bytes(0), 52U) << "it ends with the last element";
   problem.sizes.back().value = 2;
   EXPECT_THAT(error_of(ErrorKind::usage, [&] { (void)library.get(problem); }),
-              HasSubstr("2 apart"));
+              HasSubstr("only 2 (ldx)"));
   EXPECT_EQ(refusal(tight, {.operands = {x_.data.data() + 1, &y_}}), "no error");
   EXPECT_THAT(refusal(tight, {.operands = {reinterpret_cast<std::byte*>(&x_) + 2, &y_}}),
               AllOf(HasSubstr("4 bytes"), HasSubstr("this operand")));

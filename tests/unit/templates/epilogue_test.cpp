@@ -146,7 +146,7 @@ TEST(Epilogue, ErrorsPointAtThePlace) {
   EXPECT_THAT(error_of(""), HasSubstr("missing"));
   EXPECT_THAT(error_of("acc\x01+"), HasSubstr("column 4"));
   EXPECT_THAT(error_of(std::string(60, '(') + "acc"), HasSubstr("nests too deeply"));
-  EXPECT_THAT(error_of(std::string(1001, ' ')), HasSubstr("at most 1000"));
+  EXPECT_THAT(error_of(std::string(1001, ' ')), HasSubstr("the limit is 1000"));
 }
 
 TEST(Epilogue, DeviceCode) {

@@ -372,7 +372,7 @@ TEST(PlainKernels, ConstantsOfNamespacesAreNamedWithThem) {
   EXPECT_EQ(variable_symbol("d_x"), "d_x");
   for (const std::string wrong : {"d_x = x", "phys::d_x = x", "::d_x = x"}) {
     const std::string text = error_text(ErrorKind::template_, [&] { (void)line(wrong); });
-    EXPECT_THAT(text, wrong.starts_with("::") ? HasSubstr("a constant is written")
+    EXPECT_THAT(text, wrong.starts_with("::") ? HasSubstr("write a constant as")
                                               : HasSubstr("is phys::si::d_x; write \"constant "
                                                           "phys::si::d_x = ...\""));
   }
