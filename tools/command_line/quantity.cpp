@@ -107,7 +107,7 @@ Choices parse_choices(std::string_view flag, const std::vector<std::string>& tex
         if (repeated) reject(flag, text, fmt::format("{} is given twice", name));
         if (choices.size() == kMostTunables) {
           reject(flag, text,
-                 fmt::format("more than {} tunables, which no template has", kMostTunables));
+                 fmt::format("more than {} tunables; no template has that many", kMostTunables));
         }
         choices.emplace_back(name, std::vector<std::int64_t>{});
         digits.remove_prefix(equals + 1);

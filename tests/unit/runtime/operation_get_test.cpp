@@ -173,7 +173,8 @@ TEST_F(OperationGet, WhatFailsInEveryConfigurationIsGivenUpSoon) {
   const Library library = open_with_kernels();
   const std::string text =
       error_of(ErrorKind::not_found, [&] { static_cast<void>(library.get(row_sums(20, 30))); });
-  EXPECT_THAT(text, HasSubstr("row_sums_twice: no configuration that was tried works (last failure: "));
+  EXPECT_THAT(text,
+              HasSubstr("row_sums_twice: no configuration that was tried works (last failure: "));
   EXPECT_THAT(text, HasSubstr("tuning tries more configurations: kiln tune row_sums --rows 20"));
   EXPECT_EQ(library.counters().compiles, 2U);
 }
