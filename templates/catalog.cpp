@@ -179,10 +179,21 @@ KernelTemplate::Hints hints_of(const std::string& path, const FileSet& files,
   return {(folder / name).generic_string(), found->second};
 }
 
-/// Finds the headers that the template at `path` uses. `headers` must outlive the search.
-KernelTemplate::FragmentSearch fragments_of(const std::string& path, const HeaderSearch& headers) {
+/// Finds the headers that the template at `path` uses. The arguments must outlive the search.
+/// `file` and `text` are the template's, whose `include` lines name more folders.
+KernelTemplate::FragmentSearch fragments_of(const std::string& path, const std::string& file,
+                                            const std::string& text, const HeaderSearch& headers) {
   return [&](const std::string& name) -> std::optional<KernelTemplate::Fragment> {
-    const auto header = headers.quoted(nullptr, path, name);
+    HeaderSearch wider = headers;
+    auto header = headers.quoted(nullptr, path, name);
+    if (!header) {
+      std::vector<IncludeLine> includes;
+      for (const auto& line : read_front_matter(file, text)) {
+        if (line.key == "include") includes.push_back({line.text, line.key_place.line});
+      }
+      wider = headers.with_includes(path, file, includes);
+      header = wider.quoted(nullptr, path, name);
+    }
     if (!header) return std::nullopt;
     return KernelTemplate::Fragment{header->folder->place(header->path), *header->text};
   };
@@ -284,7 +295,7 @@ Catalog::Catalog() {
   for (const auto& [path, text] : embedded_files()) {
     if (!is_template(path, text)) continue;
     add(KernelTemplate::parse(path, text, hints_of(path, embedded_files()),
-                              fragments_of(path, HeaderSearch::builtin())),
+                              fragments_of(path, path, text, HeaderSearch::builtin())),
         path, HeaderSearch::builtin());
   }
 }
@@ -363,7 +374,7 @@ void Catalog::add_directory(const std::string& directory, const FileSet& files,
                                                       file, name, first->second));
       }
       add_sound(KernelTemplate::parse(file, text, hints_of(path, files, directory),
-                                      fragments_of(path, headers)),
+                                      fragments_of(path, file, text, headers)),
                 path, headers);
     } catch (const Error& error) {
       broken_.push_back(broken_file(file, text, error));

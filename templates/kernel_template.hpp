@@ -57,7 +57,7 @@ namespace kiln {
 /// value, then one `TiledLaunch` if there is such a struct, then a `const __grid_constant__
 /// kiln::TensorMap` for each `map` of its launch. Both structs are at global scope (nvcc's host
 /// pass cannot spell a config in a namespace); all their fields are declared by `tune` or `let`.
-/// Names in expressions: tunables, lets above, sizes (m n k), traits (trans_a ...),
+/// Names in expressions: tunables and lets in any order, sizes (m n k), traits (trans_a ...),
 /// `<slot>_bytes` (a_bytes, acc_bytes), `<slot>_type` compared with `type.f16` and so on, and
 /// `device.<limit>` for the numbers of DeviceLimits. The config must not depend on sizes or on what
 /// is known only at launch (one cubin serves many shapes): a `let` of it that mentions one is an

@@ -58,10 +58,9 @@ SessionLock::SessionLock(const std::string& database, const std::string& session
       if (file_ >= 0) ::close(file_);
       throw Error(
           ErrorKind::database,
-          fmt::format(
-              "{} cannot be created and locked ({}), so other runs would not see this session. "
-              "Next: keep the database on a local file system, in a writable folder.",
-              path_, reason));
+          fmt::format("{} cannot be created and locked ({}), so other runs would not see this run. "
+                      "Next: keep the database on a local file system, in a writable folder.",
+                      path_, reason));
     }
   } while (!is_in_place(file_, path_));
 }

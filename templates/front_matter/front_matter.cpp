@@ -3,9 +3,8 @@
 #include "templates/front_matter/front_matter.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cstdint>
-#include <limits>
+#include <utility>
 
 #include <fmt/format.h>
 

@@ -219,8 +219,9 @@ class FrontMatterParser {
     for (const FragmentStruct& fragment : fragments_) {
       if (find(fragment.is_at_launch ? "at" : "config") != nullptr) continue;
       fragment.use.fail(
-          0, fmt::format("it has {0}. Next: declare struct Name : {0} {{  //@ {1}", fragment.name,
-                         fragment.is_at_launch ? "at launch" : "config"));
+          0, fmt::format(
+                 "its struct {0} has to be a base. Next: declare struct Name : {0} {{  //@ {1}",
+                 fragment.name, fragment.is_at_launch ? "at launch" : "config"));
     }
   }
 

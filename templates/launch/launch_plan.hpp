@@ -12,7 +12,7 @@
 
 namespace kiln {
 
-/// The fields of a template's struct at launch, in the order of their declaration: what a kernel
+/// The fields of a template's launch struct, in the order of their declaration: what a kernel
 /// gets by value after its first argument. Of fixed size, because launches copy it.
 inline constexpr std::size_t kMostLaunchValues = 24;
 struct LaunchValues {

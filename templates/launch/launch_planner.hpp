@@ -29,7 +29,7 @@ class LaunchPlanner {
   /// with a grid of zeros. Throws Error(template_) if a grid, block or shared-memory expression is
   /// undefined or out of CUDA's range, or all launches are left out.
   [[nodiscard]] std::vector<LaunchGeometry> geometry(const Config& config) const;
-  /// What each launch gives its kernel: its arguments, then the struct at launch if there is one.
+  /// What each launch gives its kernel: its arguments, then the launch struct if there is one.
   /// Empty for an operation without a reference, whose kernels get its one struct; a launch that is
   /// left out has no parameters. Throws Error(template_) if an argument is undefined or does not
   /// fit its type.

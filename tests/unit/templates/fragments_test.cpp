@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -168,6 +169,18 @@ TEST(Fragments, AreFoundWhereHeadersAre) {
   folder.write("parts.cuh", with_replaced(kParts, "2 * tile", "tile + tile"));
   const Catalog after = Catalog::with_directories({folder.path()});
   EXPECT_NE(before.digest("user"), after.digest("user"));
+}
+
+// As `#include` does: in folders that the template names, too.
+TEST(Fragments, AreFoundInFoldersOfIncludeLines) {
+  const TemporaryFolder folder;
+  std::filesystem::create_directory(folder.path() + "/shared");
+  folder.write("shared/parts.cuh", kParts);
+  folder.write("user.cu",
+               with_replaced(kUser, "//@ operation", "//@ include    shared\n//@ operation"));
+  const Catalog catalog = Catalog::with_directories({folder.path()});
+  EXPECT_THAT(names_of_fields(catalog.at("user").config_struct().fields),
+              ElementsAre("pieces", "twice", "tile", "threads"));
 }
 
 TEST(FragmentErrors, OfUseLines) {
