@@ -52,7 +52,7 @@ struct Occupancy {
 [[nodiscard]] Occupancy occupancy(const DeviceLimits& limits, int threads, int registers,
                                   std::int64_t smem_bytes);
 
-/// Blocks that run at once, in clusters of so many. A cluster's blocks share a GPC, and most sizes
+/// Resident blocks for a cluster size. A cluster's blocks share a GPC, and most sizes
 /// leave multiprocessors of some GPCs over: the shares are those that
 /// cudaOccupancyMaxActiveClusters gives for an H200 of 132. Precondition: both counts are positive.
 [[nodiscard]] double resident_blocks(const DeviceLimits& limits, int blocks_per_sm,

@@ -47,14 +47,15 @@ int run(const std::string& folder) {
   ScriptedEvaluator evaluator(evaluate);
   TuneRequest request;
   request.tuned = problem_case({Gemm::of(DType::f16, 512, 512, 512)});
-  request.templates = {"toy"};
   request.budget.seconds = 0;
   request.policy.finalists = 0;  // they are measured again on purpose
   request.compile_threads = 2;
   Acknowledge observer;
   const std::atomic<bool> stop{false};
-  const auto result =
-      tune(request, catalog, std::make_shared<FakeCompiler>(), evaluator, store, observer, stop);
+  const SearchSpace space =
+      make_search_space(catalog, request.tuned.problem, evaluator.info().limits, {{"toy"}, {}});
+  const auto result = tune(request, space, catalog, std::make_shared<FakeCompiler>(), evaluator,
+                           store, observer, stop);
   return result.session.state == "complete" ? 0 : 1;
 }
 

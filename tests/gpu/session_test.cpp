@@ -72,7 +72,9 @@ class GpuSessionTest : public GpuTest {
         TuningStore::open((folder.path() / "tuning.db").string(), OpenMode::read_write);
     SessionObserver quiet;
     const std::atomic<bool> stop{false};
-    return tune(request, catalog, compiler, *evaluator, store, quiet, stop);
+    const SearchSpace space =
+        make_search_space(catalog, request.tuned.problem, evaluator->info().limits, selection);
+    return tune(request, space, catalog, compiler, *evaluator, store, quiet, stop);
   }
   [[nodiscard]] std::vector<Trial> stored() const {
     return TuningStore::open((folder.path() / "tuning.db").string(), OpenMode::read_only)
@@ -81,6 +83,7 @@ class GpuSessionTest : public GpuTest {
 
   TempFolder folder;
   TuneRequest request;
+  SpaceSelection selection;
   std::unique_ptr<Evaluator> evaluator;
   std::shared_ptr<Compiler> compiler;
 };
@@ -89,7 +92,7 @@ TEST_F(GpuSessionTest, PlantedCandidatesGetTheirOutcomesAndTheSessionFinishes) {
   std::ofstream(folder.path() / "planted.cu") << kPlanted;
   const Catalog catalog = Catalog::with_directories({folder.path().string()});
   request.tuned = problem_case({Gemm::of(DType::f16, 256, 256, 256)});
-  request.templates = {"planted"};
+  selection.templates = {"planted"};
   request.strategy = "exhaustive";
   request.candidate_timeout_s = 2.0;
   request.budget.seconds = 60.0;

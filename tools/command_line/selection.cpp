@@ -42,7 +42,7 @@ Chosen SelectionFlags::choose(Context& context, const Problem& problem, const De
     const auto found = choose_as_runtime(context, problem, device, toolkit, drawback_of);
     if (found) return *found;
     std::string text = fmt::format("no template computes {}:", heading_text(problem));
-    const auto space = make_search_space(context.catalog(), problem, device.limits, {}, {});
+    const auto space = make_search_space(context.catalog(), problem, device.limits);
     for (const auto& reason : space.unsupported) text += fmt::format("\n  {}", reason);
     throw Error(ErrorKind::not_found, text);
   }

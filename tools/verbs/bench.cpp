@@ -102,7 +102,6 @@ class Benchmark {
     request.strategy = default_strategy(device);
     request.fill_waits = request.strategy == kGuided;
     request.candidate_timeout_s = default_candidate_timeout_s(device);
-    request.templates = options_.selection.templates();
     const Work work = work_of(problem.problem);
     if (work == Work::none) {
       row.idle = fmt::format("nothing to measure: {}, so a launch does nothing",
@@ -110,15 +109,15 @@ class Benchmark {
       return row;
     }
     const auto& limits = info().limits;
-    const auto space =
-        make_search_space(context_.catalog(), problem.problem, limits, request.templates, {});
+    const auto space = make_search_space(context_.catalog(), problem.problem, limits,
+                                         {options_.selection.templates(), {}});
     if (space.parts.empty()) {
       for (const auto& reason : space.unsupported) {
         row.unsupported += fmt::format("{}{}", row.unsupported.empty() ? "" : "; ", reason);
       }
       return row;
     }
-    if (!options_.tune.empty() && work == Work::all) tune_first(request);
+    if (!options_.tune.empty() && work == Work::all) tune_first(request, space);
     const auto drawback_of = [&](const Candidate& candidate) {
       return prepare_candidate(candidate, context_.catalog(), *bench_.compiler, info().limits,
                                {problem}, Admission::competitive, info().code)
@@ -137,12 +136,12 @@ class Benchmark {
   }
 
  private:
-  void tune_first(TuneRequest request) {
+  void tune_first(TuneRequest request, const SearchSpace& space) {
     request.budget.seconds = parse_limit_s("--tune", options_.tune);
     ProgressBar bar(context_.terminal(), context_.verbosity());
     auto store = context_.open_for_writing();
-    const TuneResult tuned = tune(request, context_.catalog(), bench_.compiler, *bench_.evaluator,
-                                  store, bar, StopSignal::requested());
+    const TuneResult tuned = tune(request, space, context_.catalog(), bench_.compiler,
+                                  *bench_.evaluator, store, bar, StopSignal::requested());
     if (!tuned.best) {
       context_.warn(
           fmt::format("--tune {}: too short to measure a candidate, so bench uses the kernel that "

@@ -11,7 +11,7 @@ namespace kiln::tools {
 namespace {
 
 int import_file(Context& context, const std::string& file) {
-  // Before the database, which would be made for nothing.
+  // Opened first, so that a missing file creates no database.
   FileInput in(file);
   (void)in.peek();
   auto store = context.open_for_writing();

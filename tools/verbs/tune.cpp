@@ -54,6 +54,10 @@ struct TuneOptions {
   bool no_wait = false;
 };
 
+SpaceSelection selection_of(const TuneOptions& options) {
+  return {split_list(options.templates), parse_choices("--set", options.set)};
+}
+
 void check_usage(const TuneOptions& options) {
   const auto reject = [](const char* text) { throw Error(ErrorKind::usage, text); };
   if (options.stale && (!options.suite.empty() || options.compile_only)) {
@@ -66,6 +70,7 @@ void check_usage(const TuneOptions& options) {
   if (!options.compile_only && !options.arch.empty()) {
     reject("--arch needs --compile-only; otherwise tune takes the architecture of the device");
   }
+  (void)selection_of(options);
 }
 
 /// The default budget bounds time. With a bound on the count, or when only compiling, there is
@@ -87,8 +92,6 @@ TuneRequest tune_request(const Context& context, const TuneOptions& options,
   const std::string device = options.compile_only ? "" : context.device().value;
   TuneRequest request;
   request.tuned = problem;
-  request.templates = split_list(options.templates);
-  request.choices = parse_choices("--set", options.set);
   request.strategy = options.strategy.empty() ? default_strategy(device) : options.strategy;
   request.fill_waits = request.strategy == kGuided;
   request.seed = options.seed;
@@ -135,6 +138,7 @@ class Tuning {
   Tuning(Context& context, const TuneOptions& options)
       : context_(context),
         options_(options),
+        selection_(selection_of(options)),
         limits_(options.compile_only ? known_limits(options.arch) : DeviceLimits{}) {
     // The device comes first: where there is none, no database should appear.
     if (!options.compile_only) {
@@ -169,7 +173,8 @@ class Tuning {
     if (!report.idle.empty()) return report;
     report.provenance = provenance();
     TuneRequest request = tune_request(context_, options_, problem);
-    const auto space = space_of(problem.problem, request);
+    const SearchSpace space =
+        make_search_space(context_.catalog(), problem.problem, limits_, selection_);
     if (space.parts.empty()) {
       for (const auto& reason : space.unsupported) {
         report.unsupported += fmt::format("  {}\n", reason);
@@ -187,10 +192,10 @@ class Tuning {
     ProgressBar bar(context_.terminal(), context_.verbosity());
     const auto& stop = StopSignal::requested();
     report.result = options_.compile_only
-                        ? tune_compile_only(request, options_.arch, context_.catalog(),
+                        ? tune_compile_only(request, space, options_.arch, context_.catalog(),
                                             bench_.compiler, *store_, bar, stop)
-                        : tune(request, context_.catalog(), bench_.compiler, *bench_.evaluator,
-                               *store_, bar, stop);
+                        : tune(request, space, context_.catalog(), bench_.compiler,
+                               *bench_.evaluator, *store_, bar, stop);
     if (report.result->best && is_contest_wanted && !stop) {
       bar.clear();
       if (!is_contest_held) {
@@ -214,16 +219,6 @@ class Tuning {
   [[nodiscard]] const DeviceInfo& device() const { return bench_.evaluator->info(); }
 
  private:
-  /// First without --set: where no template takes part at all, that is what should be said, not
-  /// that a tunable is unknown.
-  [[nodiscard]] SearchSpace space_of(const Problem& problem, const TuneRequest& request) {
-    const auto make = [&](const Choices& choices) {
-      return make_search_space(context_.catalog(), problem, limits_, request.templates, choices);
-    };
-    auto space = make({});
-    return space.parts.empty() ? space : make(request.choices);
-  }
-
   [[nodiscard]] Provenance provenance() const {
     return options_.compile_only ? Provenance::compiled : bench_.evaluator->info().provenance;
   }
@@ -235,6 +230,7 @@ class Tuning {
 
   Context& context_;
   const TuneOptions& options_;
+  const SpaceSelection selection_;
   DeviceLimits limits_;
   Workbench bench_;
   std::optional<TuningStore> store_;

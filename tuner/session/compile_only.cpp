@@ -40,10 +40,10 @@ DeviceLimits limits_or_throw(const std::string& arch, const Compiler& compiler) 
 
 }  // namespace
 
-TuneResult tune_compile_only(const TuneRequest& request, const std::string& arch,
-                             const Catalog& catalog, std::shared_ptr<Compiler> compiler,
-                             TuningStore& store, SessionObserver& observer,
-                             const std::atomic<bool>& stop) {
+TuneResult tune_compile_only(const TuneRequest& request, const SearchSpace& space,
+                             const std::string& arch, const Catalog& catalog,
+                             std::shared_ptr<Compiler> compiler, TuningStore& store,
+                             SessionObserver& observer, const std::atomic<bool>& stop) {
   require_product(request.tuned.problem);
   const BudgetClock clock(request.budget);
   const DeviceLimits limits = limits_or_throw(arch, *compiler);
@@ -60,8 +60,6 @@ TuneResult tune_compile_only(const TuneRequest& request, const std::string& arch
       .provenance = Provenance::compiled,
       .judge = "",
       .session_id = random_id()};
-  const SearchSpace space =
-      make_search_space(catalog, context.problem, limits, request.templates, request.choices);
   const StrategyInput input{space, context.problem, limits, context.device, request.seed};
   const auto strategy = make_strategy(request.strategy, input);
   ProposalQueue proposals(input, *strategy);

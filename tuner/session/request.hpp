@@ -4,8 +4,6 @@
 
 #include <cstdint>
 #include <string>
-#include <utility>
-#include <vector>
 
 #include "tuner/policy.hpp"
 #include "tuner/problem_case.hpp"
@@ -21,9 +19,7 @@ enum class Thoroughness : std::uint8_t {
 };
 
 struct TuneRequest {
-  ProblemCase tuned;                   ///< of declared_case(), or of the typed form
-  std::vector<std::string> templates;  ///< empty: all that support the problem
-  std::vector<std::pair<std::string, std::vector<std::int64_t>>> choices;  ///< --set
+  ProblemCase tuned;  ///< of declared_case(), or of the typed form
   std::string strategy = "random";
   std::uint64_t seed = 1;
   Budget budget;

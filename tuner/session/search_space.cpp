@@ -41,20 +41,21 @@ class ChoiceUse {
   }
   void value_exists(const std::string& name, std::int64_t value) { unused_[{name, value}] = true; }
 
-  void require_all_used() const {
+  /// The first choice that no template could honour, as an error; "" if there is none.
+  [[nodiscard]] std::string complaint() const {
     for (const auto& [choice, used] : unused_) {
       if (used) continue;
       const auto& [name, value] = choice;
-      throw Error(
-          ErrorKind::usage,
-          names_.contains(name)
-              ? fmt::format(
-                    "no selected template lists {}={}; 'kiln templates NAME' shows the values",
-                    name, value_text(value))
-              : fmt::format("no selected template has a tunable '{}'{} 'kiln templates NAME' shows "
-                            "the tunables",
-                            name, suggestion(name)));
+      return names_.contains(name)
+                 ? fmt::format(
+                       "no selected template lists {}={}; 'kiln templates NAME' shows the values",
+                       name, value_text(value))
+                 : fmt::format(
+                       "no selected template has a tunable '{}'{} 'kiln templates NAME' shows "
+                       "the tunables",
+                       name, suggestion(name));
     }
+    return "";
   }
 
  private:
@@ -138,8 +139,8 @@ const SearchSpace::Part* SearchSpace::find(std::string_view template_name) const
 }
 
 SearchSpace make_search_space(const Catalog& catalog, const Problem& problem,
-                              const DeviceLimits& limits, const std::vector<std::string>& only,
-                              const Choices& choices) {
+                              const DeviceLimits& limits, const SpaceSelection& selection) {
+  const auto& [only, choices] = selection;
   SearchSpace space;
   ChoiceUse use(choices);
   const auto add = [&](const KernelTemplate* kernel_template) {
@@ -152,7 +153,7 @@ SearchSpace make_search_space(const Catalog& catalog, const Problem& problem,
     }
     ParamSpace whole = kernel_template->space(problem, limits);
     std::string why;
-    const auto narrowing = applicable(whole, choices, use, why);
+    const auto narrowing = applicable(whole, selection.choices, use, why);
     if (!narrowing) {
       leave_out(why);
       return;
@@ -175,8 +176,12 @@ SearchSpace make_search_space(const Catalog& catalog, const Problem& problem,
     }
   }
   if (space.parts.empty()) std::ranges::for_each(fallbacks, add);
-  use.require_all_used();
-  return space;
+  const std::string complaint = use.complaint();
+  if (complaint.empty()) return space;
+  // Where no template takes part at all, the reasons for that are what the user should read.
+  SearchSpace whole = make_search_space(catalog, problem, limits, {only, {}});
+  if (!whole.parts.empty()) throw Error(ErrorKind::usage, complaint);
+  return whole;
 }
 
 }  // namespace kiln

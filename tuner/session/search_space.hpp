@@ -37,15 +37,20 @@ struct SearchSpace {
   [[nodiscard]] const Part* find(std::string_view template_name) const;
 };
 
-/// `only` restricts to those templates. If it is empty, all of the problem's operation take part;
-/// those whose priority is negative only where no other does.
-/// `choices` narrows tunables by name in every template that has them. A template that lists none
-/// of the values chosen for a tunable does not take part.
+/// What a user restricts a search to.
+struct SpaceSelection {
+  /// If it is empty, all templates of the problem's operation take part; those whose priority is
+  /// negative only where no other does.
+  std::vector<std::string> templates;
+  /// Values of tunables, by name, for every template that has them. A template that lists none of
+  /// the values chosen for a tunable does not take part.
+  std::vector<std::pair<std::string, std::vector<std::int64_t>>> choices;
+};
+
 /// Throws Error(usage) for an unknown template, one of another operation, and a tunable or value
-/// that no template lists.
-[[nodiscard]] SearchSpace make_search_space(
-    const Catalog& catalog, const Problem& problem, const DeviceLimits& limits,
-    const std::vector<std::string>& only,
-    const std::vector<std::pair<std::string, std::vector<std::int64_t>>>& choices);
+/// that no template lists; but not where no template takes part even without `choices`.
+[[nodiscard]] SearchSpace make_search_space(const Catalog& catalog, const Problem& problem,
+                                            const DeviceLimits& limits,
+                                            const SpaceSelection& selection = {});
 
 }  // namespace kiln

@@ -41,8 +41,8 @@ namespace {
 /// A template whose best candidate takes this many times as long as the overall best is abandoned:
 /// no tile size makes up for a factor that large, and its tries would cost the others theirs.
 constexpr double kHopelessFactor = 20.0;
-/// So many of what an application would get by now are tried first: whoever tunes for a second only
-/// should not end with less than that.
+/// Number of kernels that are tried first because an application would get them without tuning: a
+/// session of one second must not end with a slower one.
 constexpr std::size_t kMostLikely = 8;
 /// Predictions' substitute for a measurement policy: they change with the model.
 constexpr std::string_view kPredictionPolicy = "model 3";
@@ -56,7 +56,8 @@ bool is_modelled(const SessionContext& context) {
 /// One tuning run on a device.
 class DeviceSession {
  public:
-  DeviceSession(const SessionContext& context, Compiler& compiler, Evaluator& evaluator)
+  DeviceSession(const SessionContext& context, const SearchSpace& space, Compiler& compiler,
+                Evaluator& evaluator)
       : context_(context),
         request_(context.request),
         search_compiler_(compiler, [this] { return search_.must_end(); }),
@@ -66,8 +67,7 @@ class DeviceSession {
                is_modelled(context)
                    ? checks_share_s(request_.budget)
                    : finalists_share_s(request_.budget, request_.policy.finalists)),
-        space_(make_search_space(context.catalog, context.problem, context.limits,
-                                 request_.templates, request_.choices)),
+        space_(space),
         strategy_(make_strategy(request_.strategy,
                                 {space_, context.problem, context.limits, context.device,
                                  request_.seed, [this] { return search_.must_end(); }})),
@@ -101,7 +101,7 @@ class DeviceSession {
   SessionCompiler last_compiler_;    ///< of the finalists
   Evaluator& evaluator_;
   BudgetClock clock_;
-  SearchSpace space_;
+  const SearchSpace& space_;
   std::unique_ptr<Strategy> strategy_;
   ProposalQueue proposals_;
   std::vector<ProblemCase> cases_;
@@ -158,7 +158,7 @@ TuneResult DeviceSession::run() {
 std::string DeviceSession::search() {
   // Compilers are busy with this, and then with candidates, while the strategy times its space.
   std::future<EvaluationSetup> setup;
-  // Nobody waits for what is compiled for nothing, not for an error to be told either.
+  // Abandons pending compilations, also when unwinding.
   const EndOfCompiling end(search_compiler_);
   const bool is_covered = ledger_.progress().known >= space_.count();
   if (!is_covered) {
@@ -276,8 +276,7 @@ bool DeviceSession::decide(const Proposal& proposal, const PreparedCandidate& pr
   return true;
 }
 
-/// What is tried in spare time depends on how long compilers take, so a session that is to try the
-/// same in every run, or just so much, has none.
+/// Off for reproducible or count-limited sessions: spare tries depend on how long compilers take.
 bool DeviceSession::fills_waits() const {
   return request_.fill_waits && request_.budget.candidates == 0 &&
          context_.provenance == Provenance::measured;
@@ -345,7 +344,7 @@ void DeviceSession::give_up_hopeless() {
 
 }  // namespace
 
-TuneResult tune(const TuneRequest& request, const Catalog& catalog,
+TuneResult tune(const TuneRequest& request, const SearchSpace& space, const Catalog& catalog,
                 std::shared_ptr<Compiler> compiler, Evaluator& evaluator, TuningStore& store,
                 SessionObserver& observer, const std::atomic<bool>& stop) {
   require_product(request.tuned.problem);
@@ -370,7 +369,7 @@ TuneResult tune(const TuneRequest& request, const Catalog& catalog,
       .code = device.code,
       .judge = judge_digest(*find_operation(request.tuned.problem.operation)),
       .session_id = random_id()};
-  return DeviceSession(context, *compiler, evaluator).run();
+  return DeviceSession(context, space, *compiler, evaluator).run();
 }
 
 }  // namespace kiln

@@ -16,6 +16,7 @@
 #include "tuner/session/failures.hpp"
 #include "tuner/session/progress.hpp"
 #include "tuner/session/request.hpp"
+#include "tuner/session/search_space.hpp"
 
 namespace kiln {
 
@@ -33,7 +34,8 @@ struct TuneResult {
   bool ended_by_count = false;  ///< the budget that ended the search is that of candidates
 };
 
-/// One tuning run: space -> strategy -> static pruning -> compile pool -> verify and time -> store.
+/// One tuning run over `space`, which make_search_space() makes for the problem and the device:
+/// strategy -> static pruning -> compile pool -> verify and time -> store.
 /// Every outcome is stored as soon as it is known. Candidates that already have an outcome in the
 /// database (same key) are not run again unless `again`; those whose machine code and launches
 /// already have one in this environment get a trial that shares it. Setting `stop` ends the run
@@ -42,16 +44,16 @@ struct TuneResult {
 /// database; none measures what another one is measuring. Throws Error for a broken environment,
 /// Error(usage) for a problem with a size of 0 (why_nothing_to_tune); a failing candidate never
 /// throws.
-[[nodiscard]] TuneResult tune(const TuneRequest& request, const Catalog& catalog,
-                              std::shared_ptr<Compiler> compiler, Evaluator& evaluator,
-                              TuningStore& store, SessionObserver& observer,
+[[nodiscard]] TuneResult tune(const TuneRequest& request, const SearchSpace& space,
+                              const Catalog& catalog, std::shared_ptr<Compiler> compiler,
+                              Evaluator& evaluator, TuningStore& store, SessionObserver& observer,
                               const std::atomic<bool>& stop);
 
 /// The same without a device: renders and compiles the whole space (or what the budget allows) for
 /// `arch`, stores each outcome with provenance `compiled`, best occupancy first. The device class
 /// is {"compile-only", arch, limits of the arch}. Nothing is shared, but what could be is counted.
-[[nodiscard]] TuneResult tune_compile_only(const TuneRequest& request, const std::string& arch,
-                                           const Catalog& catalog,
+[[nodiscard]] TuneResult tune_compile_only(const TuneRequest& request, const SearchSpace& space,
+                                           const std::string& arch, const Catalog& catalog,
                                            std::shared_ptr<Compiler> compiler, TuningStore& store,
                                            SessionObserver& observer,
                                            const std::atomic<bool>& stop);

@@ -46,7 +46,8 @@ class OperationSession : public ::testing::Test {
     device_ = evaluator.info().device_class;
     SessionObserver quiet;
     const std::atomic<bool> stop{false};
-    return tune(request, catalog, compiler_, evaluator, store, quiet, stop);
+    const SearchSpace space = make_search_space(catalog, problem, evaluator.info().limits);
+    return tune(request, space, catalog, compiler_, evaluator, store, quiet, stop);
   }
 
   [[nodiscard]] TuningStore open(OpenMode mode) const {
@@ -115,8 +116,9 @@ TEST_F(OperationSession, CompilesForOtherDevicesThanItHas) {
   TuningStore store = open(OpenMode::read_write);
   SessionObserver quiet;
   const std::atomic<bool> stop{false};
+  const SearchSpace space = make_search_space(catalog, problem, *limits_of_arch("sm_90a"));
   const TuneResult result =
-      tune_compile_only(request, "sm_90a", catalog, compiler_, store, quiet, stop);
+      tune_compile_only(request, space, "sm_90a", catalog, compiler_, store, quiet, stop);
   ASSERT_TRUE(result.best);
   EXPECT_EQ(result.best->provenance, Provenance::compiled);
   EXPECT_EQ(result.progress.by_outcome.at(Outcome::ok), 2U);

@@ -31,7 +31,7 @@ class CompileOnlyTest : public SessionTest {
     TuningStore store = open();
     observer = {};
     observer.after_trial = after_trial;
-    return tune_compile_only(request, arch, catalog, compiler, store, observer, stop);
+    return tune_compile_only(request, space(), arch, catalog, compiler, store, observer, stop);
   }
   [[nodiscard]] int compilations() const { return compiler->compilations(); }
 };

@@ -75,13 +75,16 @@ class DeclaredSessionTest : public ::testing::Test {
     LocalEvaluator evaluator(std::move(device), BaselineSource{});
     TuningStore store =
         TuningStore::open((folder.path() / "tuning.db").string(), OpenMode::read_write);
-    return tune(request, catalog, std::make_shared<FakeCompiler>(), evaluator, store, observer,
-                stop);
+    const SearchSpace space =
+        make_search_space(catalog, request.tuned.problem, evaluator.info().limits, selection);
+    return tune(request, space, catalog, std::make_shared<FakeCompiler>(), evaluator, store,
+                observer, stop);
   }
 
   TempFolder folder;
   Catalog catalog = scale_catalog(folder);
   TuneRequest request;
+  SpaceSelection selection;
   RecordingObserver observer;
   std::atomic<bool> stop{false};
 };
@@ -105,7 +108,7 @@ TEST_F(DeclaredSessionTest, FindsTheFastestThatIsRight) {
 }
 
 TEST_F(DeclaredSessionTest, CountsTheSizesThatTheBestIsVerifiedOn) {
-  request.choices = {{"variant", {1}}};
+  selection.choices = {{"variant", {1}}};
   EXPECT_EQ(run().ragged_sizes, 2U) << "the third has no results";
 }
 

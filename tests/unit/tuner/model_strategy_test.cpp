@@ -32,7 +32,7 @@ std::int64_t x_of(const Candidate& candidate) {
 class ModelStrategyTest : public ::testing::Test {
  protected:
   SearchSpace make(const std::vector<std::string>& only) {
-    return make_search_space(catalog, problem, profile.limits, only, {});
+    return make_search_space(catalog, problem, profile.limits, {only, {}});
   }
   std::vector<Candidate> drain(Strategy& strategy) {
     std::vector<Candidate> all;
@@ -188,7 +188,7 @@ TEST_F(ModelStrategyTest, StepsFromTheBestOfASampleLeadToTheBestOfAll) {
                "128",
                {"waits = 1000 + (u == 6 ? 0 : 9) + (v == 2 ? 0 : 8) + (w == 12 ? 0 : 7) + "
                 "(x == 4 ? 0 : 6) + (y == 13 ? 0 : 5) + (z == 1 ? 0 : 4)"}}});
-  const SearchSpace space = make_search_space(hilly, problem, profile.limits, {"hilly"}, {});
+  const SearchSpace space = make_search_space(hilly, problem, profile.limits, {{"hilly"}, {}});
   ModelStrategy strategy(space, problem, profile, 1);
   EXPECT_EQ(strategy.propose()->config, Config::parse("u=6 v=2 w=12 x=4 y=13 z=1"));
 }
@@ -197,7 +197,7 @@ TEST_F(ModelStrategyTest, AnUndefinedCostIsAnError) {
   const TempFolder other;
   const Catalog broken =
       catalog_with(other, {{"broken", {{"x", {0, 1}}}, "true", "0", "128", {"waits = k / x"}}});
-  const SearchSpace space = make_search_space(broken, problem, profile.limits, {"broken"}, {});
+  const SearchSpace space = make_search_space(broken, problem, profile.limits, {{"broken"}, {}});
   ModelStrategy strategy(space, problem, profile, 1);
   EXPECT_THROW((void)strategy.propose(), Error);
 }

@@ -152,7 +152,7 @@ TEST_F(ResumeTest, AChangedTemplateIsAnotherOne) {
 TEST_F(ResumeTest, ResultsOutsideTheRequestedSpacePlayNoPart) {
   ScriptedEvaluator first(by_config);
   (void)run(first);
-  request.choices = {{"x", {2, 3}}};
+  selection.choices = {{"x", {2, 3}}};
   ScriptedEvaluator second(by_config);
   const auto result = run(second);
   EXPECT_EQ(result.progress.known, 6U);
@@ -268,7 +268,8 @@ TEST_F(ResumeTest, TwoSessionsShareTheWorkAndRepeatNothing) {
     few.budget.candidates = 4;
     TuningStore store = open();
     RecordingObserver quiet;
-    EXPECT_EQ(tune(few, catalog, compiler, second, store, quiet, stop).session.state, "budget");
+    EXPECT_EQ(tune(few, space(), catalog, compiler, second, store, quiet, stop).session.state,
+              "budget");
     second_evaluated = second.evaluated();
     states.clear();
     for (const auto& session : store.sessions()) states.push_back(session.state);
@@ -308,7 +309,7 @@ TEST_F(ResumeTest, ACandidateThatWasBrokenOffIsAsGoodAsUntried) {
 }
 
 TEST_F(ResumeTest, AKnownTemplateFarBehindIsGivenUpAtOnce) {
-  request.templates = {"toy", "toy_slow"};
+  selection.templates = {"toy", "toy_slow"};
   request.budget.candidates = 2;
   const auto script = [](const EvaluationJob& job) {
     return job.label.starts_with("toy_slow") ? passed_in(30000.0) : by_config(job);
@@ -326,10 +327,10 @@ TEST_F(ResumeTest, WhatRelatedProblemsTellComesBehindTheDefault) {
   const auto last_is_best = [](const EvaluationJob& job) {
     return passed_in(1000.0 - 10.0 * static_cast<double>(label_value(job.label, "x")));
   };
-  request.choices = {{"x", {0, 3}}, {"y", {0}}};
+  selection.choices = {{"x", {0, 3}}, {"y", {0}}};
   ScriptedEvaluator first(last_is_best);
   ASSERT_EQ(run(first).best->key.config.at("x"), 3);
-  request.choices.clear();
+  selection.choices.clear();
   request.tuned = problem_case({Gemm::of(DType::f16, 512, 512, 1024)});
   ScriptedEvaluator second(last_is_best);
   (void)run(second);

@@ -22,7 +22,7 @@ class SearchSpaceTest : public ::testing::Test {
 
   SearchSpace make(const std::vector<std::string>& only, const Choices& choices = {}) {
     return make_search_space(catalog, to_problem(Gemm::of(DType::f16, 64, 64, 64)),
-                             *limits_of_arch("sm_90a"), only, choices);
+                             *limits_of_arch("sm_90a"), {only, choices});
   }
   std::string error_of(const std::vector<std::string>& only, const Choices& choices) {
     try {
@@ -61,7 +61,7 @@ TEST_F(SearchSpaceTest, ATemplateOfNegativePriorityTakesPartOnRequestOrWhereNoOt
   Gemm mixed = Gemm::of(DType::f64, 64, 64, 64);
   mixed.a = DType::f16;  // no other template multiplies these
   const SearchSpace space =
-      make_search_space(catalog, to_problem(mixed), *limits_of_arch("sm_90a"), {}, {});
+      make_search_space(catalog, to_problem(mixed), *limits_of_arch("sm_90a"));
   ASSERT_EQ(space.parts.size(), 1U);
   EXPECT_EQ(space.parts[0].kernel_template->name(), "gemm_naive");
 }
@@ -75,7 +75,7 @@ TEST_F(SearchSpaceTest, WhatCannotTakePartIsNamedWithTheReason) {
   EXPECT_EQ(space.find("toy_never"), nullptr);
   EXPECT_THAT(space.unsupported, Contains(HasSubstr("toy_never: ")));
   const auto f64 = make_search_space(catalog, to_problem(Gemm::of(DType::f64, 64, 64, 64)),
-                                     *limits_of_arch("sm_90a"), {"toy_a"}, {});
+                                     *limits_of_arch("sm_90a"), {{"toy_a"}, {}});
   EXPECT_TRUE(f64.parts.empty());
   EXPECT_THAT(f64.unsupported, Contains(HasSubstr("f64")));
 }

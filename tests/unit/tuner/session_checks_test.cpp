@@ -18,7 +18,7 @@ using ::testing::IsEmpty;
 
 class SessionChecks : public SessionTest {
  protected:
-  SessionChecks() { request.choices = {{"x", {0}}}; }
+  SessionChecks() { selection.choices = {{"x", {0}}}; }
   /// Three candidates; of these the checks find some wrong.
   ScriptedEvaluator evaluator(std::set<std::int64_t> racy = {}) {
     ScriptedEvaluator made([this, racy = std::move(racy)](const EvaluationJob& job) {

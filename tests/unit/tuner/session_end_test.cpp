@@ -82,7 +82,7 @@ TEST_F(SessionEnd, WhatACompileOnlySessionCompilesIsGivenUpWhenStopped) {
   TuningStore store = open();
   const auto stops = stopper();
   const auto result =
-      tune_compile_only(request, "sm_90a", catalog, compiler, store, observer, stop);
+      tune_compile_only(request, space(), "sm_90a", catalog, compiler, store, observer, stop);
   EXPECT_EQ(result.session.state, "interrupted");
   EXPECT_LT(result.progress.elapsed_s, 2.0);
   EXPECT_THAT(stored(), IsEmpty());
@@ -108,7 +108,7 @@ TEST_F(SessionEnd, AnErrorWhileACandidateRunsIsToldAlsoIfThatIsAborted) {
                {"one", {{"x", {0}}}},
                {"two", {{"x", {0}}}},
                {"three", {{"x", {0}}}}});
-  request.templates = {"bad", "one", "two", "three"};
+  selection.templates = {"bad", "one", "two", "three"};
   request.strategy = "model";
   request.compile_threads = 1;
   ScriptedEvaluator evaluator(by_config);

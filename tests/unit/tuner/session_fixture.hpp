@@ -52,7 +52,7 @@ class SessionTest : public ::testing::Test {
  protected:
   SessionTest() {
     request.tuned = problem_case({Gemm::of(DType::f16, 512, 512, 512)});
-    request.templates = {"toy"};
+    selection.templates = {"toy"};
     request.strategy = "exhaustive";
     request.budget.seconds = 0;
     request.policy.finalists = 0;
@@ -64,7 +64,11 @@ class SessionTest : public ::testing::Test {
     TuningStore store = open();
     observer = {};
     observer.after_trial = after_trial;
-    return tune(request, catalog, compiler, evaluator, store, observer, stop);
+    return tune(request, space(), catalog, compiler, evaluator, store, observer, stop);
+  }
+  /// What the request's problem has, as `selection` restricts it.
+  [[nodiscard]] SearchSpace space() const {
+    return make_search_space(catalog, request.tuned.problem, *limits_of_arch("sm_90a"), selection);
   }
   [[nodiscard]] TuningStore open() const {
     return TuningStore::open((folder.path() / "tuning.db").string(), OpenMode::read_write);
@@ -90,6 +94,7 @@ class SessionTest : public ::testing::Test {
                             {"toy_slow", {{"x", {0, 1, 2, 3, 4}}, {"y", {0, 1, 2, 3}}}}});
   std::shared_ptr<FakeCompiler> compiler = std::make_shared<FakeCompiler>();
   TuneRequest request;
+  SpaceSelection selection;
   RecordingObserver observer;
   std::function<void(std::size_t)> after_trial;
   std::atomic<bool> stop{false};

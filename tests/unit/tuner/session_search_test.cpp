@@ -19,7 +19,7 @@ namespace {
 std::vector<std::string> standards(const Catalog& catalog, const std::vector<std::string>& only) {
   const Problem problem = to_problem(Gemm::of(DType::f16, 64, 64, 64));
   const DeviceProfile profile = built_in_profile("h200").value();
-  const SearchSpace space = make_search_space(catalog, problem, profile.limits, only, {});
+  const SearchSpace space = make_search_space(catalog, problem, profile.limits, {only, {}});
   const StrategyInput input{space, problem, profile.limits, profile.device_class, 1};
   const auto strategy = make_strategy("exhaustive", input);
   ProposalQueue queue(input, *strategy);
@@ -56,7 +56,7 @@ TEST(ProposalQueue, WhatIsLikelyComesAfterTheDefaultsAndOnlyOnce) {
       folder, {{"toy", {{"x", {0, 1, 2, 3}}}, "true", "0", "128", {}}, {"other", {{"x", {0}}}}});
   const Problem problem = to_problem(Gemm::of(DType::f16, 64, 64, 64));
   const DeviceProfile profile = built_in_profile("h200").value();
-  const SearchSpace space = make_search_space(catalog, problem, profile.limits, {"toy"}, {});
+  const SearchSpace space = make_search_space(catalog, problem, profile.limits, {{"toy"}, {}});
   const StrategyInput input{space, problem, profile.limits, profile.device_class, 1};
   const auto strategy = make_strategy("exhaustive", input);
   ProposalQueue queue(input, *strategy);

@@ -24,7 +24,7 @@ using ::testing::IsEmpty;
 
 TEST_F(SessionTest, TriesEveryCandidateAndFindsTheFastest) {
   ScriptedEvaluator evaluator(by_config);
-  request.choices = {{"x", {1, 2, 3}}};
+  selection.choices = {{"x", {1, 2, 3}}};
   const auto result = run(evaluator);
   EXPECT_EQ(result.session.state, "complete");
   EXPECT_EQ(result.session.space_size, 9U);
@@ -59,7 +59,7 @@ TEST_F(SessionTest, TrialsAreStoredAsTheyWereReported) {
 }
 
 TEST_F(SessionTest, DefaultsOfAllTemplatesComeFirstTheLargestSpaceLeading) {
-  request.templates = {"toy", "toy_slow"};
+  selection.templates = {"toy", "toy_slow"};
   request.strategy = "random";
   ScriptedEvaluator evaluator(by_config);
   (void)run(evaluator);
@@ -95,7 +95,7 @@ TEST_F(SessionTest, CompilersAreNotWaitedForAtTheEnd) {
 }
 
 TEST_F(SessionTest, RunsAreReproducibleWhateverTheCompilerTakes) {
-  request.templates = {"toy", "toy_slow"};
+  selection.templates = {"toy", "toy_slow"};
   request.strategy = "random";
   request.seed = 11;
   compiler = std::make_shared<FakeCompiler>([](const CompileRequest& compile) {
@@ -141,7 +141,7 @@ TEST_F(SessionTest, PlantedFailuresAreRecordedAndNoneBecomesBest) {
         return failed_with(Outcome::crashed, "illegal address");
     }
   });
-  request.choices = {{"x", {3, 1, 2}}};
+  selection.choices = {{"x", {3, 1, 2}}};
   request.policy.finalists = 3;
   const auto result = run(evaluator);
   EXPECT_EQ(result.session.state, "complete");
@@ -188,7 +188,7 @@ TEST_F(SessionTest, WhenEverythingSpillsTheDefaultIsStillMeasured) {
 }
 
 TEST_F(SessionTest, ATemplateFarBehindIsGivenUp) {
-  request.templates = {"toy", "toy_slow"};
+  selection.templates = {"toy", "toy_slow"};
   ScriptedEvaluator evaluator([](const EvaluationJob& job) {
     return job.label.starts_with("toy_slow") ? passed_in(25000.0) : by_config(job);
   });
@@ -204,7 +204,7 @@ TEST_F(SessionTest, ATemplateFarBehindIsGivenUp) {
 }
 
 TEST_F(SessionTest, CandidatesOfATemplateThatWasGivenUpAreCounted) {
-  request.templates = {"toy", "toy_slow"};
+  selection.templates = {"toy", "toy_slow"};
   ScriptedEvaluator evaluator([](const EvaluationJob& job) {
     return job.label.starts_with("toy_slow") ? passed_in(30000.0) : by_config(job);
   });
@@ -253,7 +253,7 @@ TEST_F(SessionTest, TheCountBudgetIsKeptExactly) {
 }
 
 TEST_F(SessionTest, TheTimeBudgetEndsTheSearch) {
-  request.templates = {"toy", "toy_slow"};
+  selection.templates = {"toy", "toy_slow"};
   request.budget.seconds = 0.3;
   ScriptedEvaluator evaluator([](const EvaluationJob& job) {
     std::this_thread::sleep_for(std::chrono::milliseconds(30));
@@ -291,7 +291,7 @@ TEST_F(SessionTest, TheObserverHearsFromALongCompilation) {
     }
     return FakeCompilation{};
   });
-  request.choices = {{"x", {0}}, {"y", {0}}};
+  selection.choices = {{"x", {0}}, {"y", {0}}};
   ScriptedEvaluator evaluator(by_config);
   (void)run(evaluator);
   const auto waiting =
@@ -407,7 +407,7 @@ TEST_F(SessionTest, UnlikeOnesAreFinalistsAsWellIfTheyAreNotFarBehind) {
 TEST_F(SessionTest, UnlikeOnesAreLeftOutWhereTheFastestTakeTheTime) {
   request.policy.finalists = 2;
   request.policy.unlike_finalists = 2;
-  request.choices = {{"x", {0, 1}}};
+  selection.choices = {{"x", {0, 1}}};
   request.budget.seconds = 3.0;
   ScriptedEvaluator evaluator([](const EvaluationJob& job) {
     std::this_thread::sleep_for(std::chrono::milliseconds(300));
@@ -426,7 +426,7 @@ TEST_F(SessionTest, AmongEqualFinalistsFewerRegistersWinThenText) {
     return compilation;
   });
   request.policy.finalists = 6;
-  request.choices = {{"x", {0, 1}}};
+  selection.choices = {{"x", {0, 1}}};
   ScriptedEvaluator evaluator([](const EvaluationJob&) { return passed_in(1000.0); });
   const auto result = run(evaluator);
   ASSERT_TRUE(result.best);

@@ -33,7 +33,7 @@ class LaunchVariantsTest : public SessionTest {
     ToyTemplate toy{"variant_toy", {{"x", {0, 1, 2}}}};
     toy.at_launch = {{"g", {0, 1}}, {"h", {0, 1}}};
     catalog = catalog_with(folder, {toy});
-    request.templates = {"variant_toy"};
+    selection.templates = {"variant_toy"};
     request.strategy = "random";
     request.compile_threads = 1;
     request.seed = 4;  // what is proposed first has a code to wait for, and few other launches

@@ -102,7 +102,7 @@ TEST_F(SharingTest, ASharedTrialSaysWhoseOutcomeItHas) {
 }
 
 TEST_F(SharingTest, EveryOutcomeOfTheDeviceIsShared) {
-  request.choices = {{"y", {0, 1}}};
+  selection.choices = {{"y", {0, 1}}};
   const std::vector<Outcome> outcomes{Outcome::wrong_result, Outcome::crashed, Outcome::timed_out,
                                       Outcome::launch_failed};
   ScriptedEvaluator evaluator([&](const EvaluationJob& job) {
@@ -123,7 +123,7 @@ TEST_F(SharingTest, EveryOutcomeOfTheDeviceIsShared) {
 
 TEST_F(SharingTest, WhatTheCompilerDecidesIsEachCandidatesOwn) {
   spilled = 1;
-  request.choices = {{"x", {1, 2}}};
+  selection.choices = {{"x", {1, 2}}};
   ScriptedEvaluator evaluator(by_code);
   const auto result = run(evaluator);
   EXPECT_EQ(result.progress.by_outcome.at(Outcome::rejected), 2U);
@@ -162,11 +162,11 @@ TEST_F(SharingTest, SharedCandidatesCountAsTried) {
 }
 
 TEST_F(SharingTest, ALaterSessionSharesWhatAnEarlierOneMeasured) {
-  request.choices = {{"y", {0}}};
+  selection.choices = {{"y", {0}}};
   ScriptedEvaluator first(by_code);
   (void)run(first);
   EXPECT_EQ(first.evaluated().size(), 4U);
-  request.choices = {{"y", {0, 1}}};
+  selection.choices = {{"y", {0, 1}}};
   request.policy.finalists = 4;
   ScriptedEvaluator second(by_code);
   const auto result = run(second);
@@ -251,11 +251,11 @@ TEST_F(SharingTest, ASessionBesideThisOneMeasuresForBoth) {
     if (asked) return by_code(job);
     asked = true;
     ScriptedEvaluator second(by_code);
-    TuneRequest part = request;
-    part.choices = {{"x", {3}}, {"y", {0}}};
+    const SearchSpace part = make_search_space(catalog, request.tuned.problem, second.info().limits,
+                                               {{"toy"}, {{"x", {3}}, {"y", {0}}}});
     TuningStore store = open();
     RecordingObserver quiet;
-    (void)tune(part, catalog, compiler, second, store, quiet, stop);
+    (void)tune(request, part, catalog, compiler, second, store, quiet, stop);
     EXPECT_EQ(second.evaluated().size(), 1U);
     return by_code(job);
   });
@@ -307,13 +307,13 @@ TEST_F(SharingTest, AFinalistThatFailsDoesSoForItsCode) {
 
 // Trials of earlier versions do not know their code.
 TEST_F(SharingTest, KnownFinalistsOfUnknownCodeAreComparedOnce) {
-  request.choices = {{"x", {0}}, {"y", {0, 1}}};
+  selection.choices = {{"x", {0}}, {"y", {0, 1}}};
   names_differ_only = false;
   ScriptedEvaluator first(by_code);
   (void)run(first);
   EXPECT_EQ(first.evaluated().size(), 2U);
   names_differ_only = true;
-  request.choices = {{"x", {0}}};
+  selection.choices = {{"x", {0}}};
   request.policy.finalists = 4;
   ScriptedEvaluator second(by_code);
   (void)run(second);
@@ -324,7 +324,7 @@ TEST_F(SharingTest, KnownFinalistsOfUnknownCodeAreComparedOnce) {
 
 // The machine dies with the candidate, again and again: its twin would be the next to kill it.
 TEST_F(SharingTest, WhatKilledTheRunTwiceIsTriedInNoOtherCandidate) {
-  request.choices = {{"x", {0}}, {"y", {0, 1}}};
+  selection.choices = {{"x", {0}}, {"y", {0, 1}}};
   ScriptedEvaluator killer(
       [](const EvaluationJob&) -> Evaluation { throw Error(ErrorKind::device, "host died"); });
   EXPECT_THROW((void)run(killer), Error);
@@ -341,11 +341,11 @@ TEST_F(SharingTest, WhatKilledTheRunTwiceIsTriedInNoOtherCandidate) {
 TEST_F(SharingTest, WithoutADeviceWhatWouldBeSharedIsCounted) {
   TuningStore store = open();
   const auto compile = [&] {
-    return tune_compile_only(request, "sm_90a", catalog, compiler, store, observer, stop);
+    return tune_compile_only(request, space(), "sm_90a", catalog, compiler, store, observer, stop);
   };
-  request.choices = {{"y", {0, 2}}};
+  selection.choices = {{"y", {0, 2}}};
   EXPECT_EQ(compile().progress.codes, 8U);
-  request.choices = {};
+  selection.choices.clear();
   const auto result = compile();
   EXPECT_EQ(result.progress.known, 8U);
   EXPECT_EQ(result.progress.done, 4U);

@@ -23,7 +23,7 @@ class StrategiesTest : public ::testing::TestWithParam<std::string> {
  protected:
   static SearchSpace make(const Catalog& catalog, const std::vector<std::string>& only) {
     return make_search_space(catalog, to_problem(Gemm::of(DType::f16, 64, 64, 64)),
-                             *limits_of_arch("sm_90a"), only, {});
+                             *limits_of_arch("sm_90a"), {only, {}});
   }
   std::unique_ptr<Strategy> strategy_of(const std::string& name, const SearchSpace& of,
                                         std::uint64_t seed) {
