@@ -90,7 +90,8 @@ void check_filled_in(const std::vector<FrontMatterLine>& lines) {
 void check_names(const FrontMatterLine& line) {
   const auto fail = [&](const SourcePlace& place, std::string_view text, std::size_t offset) {
     throw_at(place, text, offset,
-             fmt::format("a name of more than {} characters", kMostNameCharacters));
+             fmt::format("the name has more than {} characters; choose a shorter name",
+                         kMostNameCharacters));
   };
   if (line.declaration.name.size() > kMostNameCharacters) {
     fail(line.declaration.place, line.declaration.name, 0);

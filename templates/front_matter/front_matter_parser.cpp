@@ -172,7 +172,8 @@ class FrontMatterParser {
       }
       const bool once = std::find(kOnce.begin(), kOnce.end(), line.key) != kOnce.end();
       if (once && find(line.key) != &line) {
-        line.fail_at_key(fmt::format("a second \"{}\" line; only one is allowed", line.key));
+        line.fail_at_key(
+            fmt::format("the template has two \"{}\" lines; remove one of them", line.key));
       }
     }
   }
@@ -219,9 +220,9 @@ class FrontMatterParser {
     for (const FragmentStruct& fragment : fragments_) {
       if (find(fragment.is_at_launch ? "at" : "config") != nullptr) continue;
       fragment.use.fail(
-          0, fmt::format(
-                 "its struct {0} has to be a base. Next: declare struct Name : {0} {{  //@ {1}",
-                 fragment.name, fragment.is_at_launch ? "at launch" : "config"));
+          0, fmt::format("this header has the struct {0}, so a struct of the template must derive "
+                         "from {0}. Next: declare struct Name : {0} {{  //@ {1}",
+                         fragment.name, fragment.is_at_launch ? "at launch" : "config"));
     }
   }
 
@@ -286,10 +287,12 @@ class FrontMatterParser {
       parts_.run.workspace = expression(line);
     } else if (line.key == "epilogue") {
       if (operation_->is_declared()) {
-        line.fail_at_key(fmt::format("kernels of {} take no expressions", operation_->name));
+        line.fail_at_key(fmt::format("kernels of {} cannot compute an epilogue; remove this line",
+                                     operation_->name));
       }
       if (line.text != "yes")
-        line.fail(0, "the only value is \"yes\": the template's kernels take expressions");
+        line.fail(0,
+                  "write \"epilogue yes\" if the kernels compute epilogues, or remove this line");
       parts_.support.takes_epilogue = true;
     } else if (line.key == "constant") {
       read_constant(line);
@@ -305,8 +308,8 @@ class FrontMatterParser {
   void read_constant(const FrontMatterLine& line) {
     if (!operation_->is_declared()) {
       line.fail_at_key(
-          fmt::format("kernels of {} get all operands in one struct; \"constant\" is "
-                      "for operations that are declared with a reference",
+          fmt::format("\"constant\" lines are only for operations that a file declares; kernels of "
+                      "{} get all operands in one struct",
                       operation_->name));
     }
     add_constant(line, *operation_, parts_.about.source, parts_.run.constants);
@@ -434,11 +437,12 @@ class FrontMatterParser {
   void read_args(const FrontMatterLine& line) {
     if (!operation_->is_declared()) {
       line.fail_at_key(
-          fmt::format("all kernels of {} get the same struct; \"args\" is for operations that are "
-                      "declared with a reference",
+          fmt::format("\"args\" lines are only for operations that a file declares; all kernels of "
+                      "{} get the same struct",
                       operation_->name));
     }
-    if (args_lines_.back() != nullptr) line.fail_at_key("a second \"args\" for this launch");
+    if (args_lines_.back() != nullptr)
+      line.fail_at_key("this launch has two \"args\" lines; remove one of them");
     args_lines_.back() = &line;
     parts_.run.launches.back().args_line = line.text_place.line;
     parts_.run.launches.back().args =
@@ -465,7 +469,7 @@ class FrontMatterParser {
     check_struct("at", parts_.launch_struct.fields);
     if (parts_.launch_struct.fields.size() > kMostLaunchValues) {
       find("at")->fail_at_key(
-          fmt::format("more than {} fields, the maximum for a launch", kMostLaunchValues));
+          fmt::format("the launch struct has more than {} fields, the limit", kMostLaunchValues));
     }
   }
 
@@ -549,9 +553,10 @@ class FrontMatterParser {
     const std::string plain =
         at == std::string::npos ? launch.kernel : launch.kernel.substr(at + 1);
     if (fields_.contains(plain) && !contains(not_compiled_, plain)) {
-      line.fail(0, fmt::format("\"{}\" is also a macro of this template; rename the macro or this "
-                               "name",
-                               plain));
+      line.fail(
+          0,
+          fmt::format("\"{}\" is both a kernel and a macro of this template; rename one of the two",
+                      plain));
     }
   }
 

@@ -61,8 +61,8 @@ void read_bound(const FrontMatterLine& line, TextPart rest, const Operation& ope
   const auto words = split_outer_words(rest);
   if (words.size() < 3 || words[words.size() - 2].text != "of") {
     line.fail(rest.offset,
-              "a bound is written \"bound E of T\": E unit roundoffs of T, an element type or a "
-              "type slot");
+              "expected here: \"bound E of T\", an error of E unit roundoffs of T; T is an element "
+              "type or a type slot");
   }
   const TextPart type = words.back();
   const auto factor = rest.text.substr(0, words[words.size() - 2].offset - rest.offset);
@@ -147,8 +147,8 @@ TraitSpec parse_trait(const FrontMatterLine& line) {
   TraitSpec trait{std::string(words[0].text), {}, line.comment};
   for (std::size_t i = 1; i < words.size(); ++i) {
     if (trait.values.size() == kMostValues) {
-      line.fail(words[i].offset, fmt::format("more than {} values of one trait; use a size, or a "
-                                             "tunable of the templates, instead",
+      line.fail(words[i].offset, fmt::format("the trait has more than {} values; use a size in "
+                                             "place of the trait, or a tunable of the templates",
                                              kMostValues));
     }
     const auto value = parse_integer_part(line, words[i]);
@@ -229,7 +229,7 @@ FillSpec parse_fill(const FrontMatterLine& line, TextPart part, const NameTable&
       fill.kind == FillSpec::Kind::integers || fill.kind == FillSpec::Kind::sorted;
   if (words.size() != (has_range ? 3U : 1U)) {
     line.fail(part.offset,
-              has_range ? fmt::format("\"{0}\" needs the least and the largest number; put "
+              has_range ? fmt::format("write the least and the largest number after \"{0}\"; put "
                                       "expressions with spaces into parentheses: {0} 0 (n - 1)",
                                       *kind)
                         : fmt::format("nothing is expected after \"{}\"", *kind));
@@ -312,13 +312,15 @@ std::vector<NamedValue> parse_ragged(const FrontMatterLine& line, const Operatio
     if (size.value || std::ranges::find(given, size.name, &NamedValue::name) != given.end()) {
       continue;
     }
-    line.fail(line.text.size(),
-              fmt::format("the size \"{}\" is missing: a case names every size that has no default",
-                          size.name));
+    line.fail(
+        line.text.size(),
+        fmt::format("the size \"{}\" is missing; give a value to every size that has no default",
+                    size.name));
   }
   auto sizes = operation.with_defaults(std::move(given));
   if (sizes.size() < operation.sizes.size()) {
-    line.fail(0, fmt::format("the default of the size \"{}\" has no value here",
+    line.fail(0, fmt::format("the default of the size \"{0}\" has no value for these sizes; add "
+                             "\"{0}=...\" to this line",
                              operation.sizes[sizes.size()].name));
   }
   return sizes;

@@ -167,7 +167,7 @@ Work work_of(const Problem& problem) {
 
 std::string_view no_results_text(const Problem& problem) {
   const TypedOperation* const typed = find_typed_operation(problem.operation);
-  return typed == nullptr ? "no result has elements" : typed->no_results;
+  return typed == nullptr ? "all outputs are empty" : typed->no_results;
 }
 
 std::string why_nothing_to_tune(const Problem& problem) {

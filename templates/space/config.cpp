@@ -95,7 +95,7 @@ Config Config::parse(std::string_view text) {
     if (!value) reject(pair, "has neither an integer nor a short name after '='");
     if (config.find(name)) reject(pair, "repeats a name");
     if (config.values_.size() == kMostNames) {
-      reject(pair, fmt::format("is the value of more than {} names", kMostNames));
+      reject(pair, fmt::format("exceeds the limit of {} names", kMostNames));
     }
     config.set(name, *value);
   }
