@@ -216,7 +216,9 @@ RowCount export_rows(const TuningStore& store, const TrialFilter& filter, std::o
   out << Json{{"kiln", "end"}, {"trials", count.trials}, {"sessions", count.sessions}}.dump()
       << '\n';
   if (!out.flush()) {
-    throw Error(ErrorKind::usage, "the export could not be written completely: disk full?");
+    throw Error(
+        ErrorKind::usage,
+        "the export is incomplete, because writing failed; check the free space of the disk");
   }
   return count;
 }

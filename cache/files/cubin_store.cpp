@@ -273,10 +273,10 @@ class CubinStore::Impl {
     try {
       // A disk that damages every file, or a fault that no check finds: don't repeat this for ever.
       if (++replacements_ > kMostReplacements) {
-        return give_up(
-            fmt::format("{} could not be read, {} times. Next: check the disk, then run `rm {}`; "
-                        "Kiln then makes a new store and compiles again.",
-                        path_, replacements_, shell_word(path_)));
+        return give_up(fmt::format(
+            "{} could not be read in {} attempts. Next: check the disk, then run `rm {}`; "
+            "Kiln then makes a new store and compiles again.",
+            path_, replacements_, shell_word(path_)));
       }
       if (!file_guard::exists_and_is_safe(path_, file_guard::kCubinStore)) return;
       const auto aside = set_damaged_aside(path_, kApplicationId, empty_store());

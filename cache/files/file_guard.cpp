@@ -93,9 +93,9 @@ void check_owner_and_mode(const struct stat& info, const Guarded& file, const st
   if ((info.st_mode & S_ISVTX) != 0 || info.st_uid != ::geteuid()) {
     refuse(file, fault, "keep the file in a folder of your own, created with `mkdir -m 700`");
   }
-  refuse(
-      file, fault,
-      fmt::format("`chmod go-w {}`, or keep the file in a folder of your own", shell_word(path)));
+  refuse(file, fault,
+         fmt::format("run `chmod go-w {}`, or keep the file in a folder of your own",
+                     shell_word(path)));
 }
 
 /// `folder` and all above it: none may let others replace what is in it.
@@ -234,12 +234,12 @@ void require_writable(const std::string& path, const FileUse& use) {
   const std::string folder = folder_of(path);
   if (::access(path.c_str(), F_OK) == 0 && ::access(path.c_str(), W_OK) != 0) {
     refuse(file, fmt::format("cannot be written ({})", reason(errno)),
-           fmt::format("`chmod u+w {}`, or {}", shell_word(path), name_another(use)));
+           fmt::format("run `chmod u+w {}`, or {}", shell_word(path), name_another(use)));
   }
   if (::access(folder.c_str(), W_OK | X_OK) != 0) {
     refuse(file,
            fmt::format("cannot be written: folder {} is read-only ({})", folder, reason(errno)),
-           fmt::format("`chmod u+w {}`, or {}", shell_word(folder), name_another(use)));
+           fmt::format("run `chmod u+w {}`, or {}", shell_word(folder), name_another(use)));
   }
 }
 

@@ -102,8 +102,8 @@ void check_shortlists(const sqlite::Connection& connection, std::set<std::string
   if (connection.integer("SELECT count(*) FROM shortlists WHERE digest = ''") == 0 &&
       shortlists_need_mending(connection)) {
     faults.emplace_back(
-        "some shortlists are missing or incomplete; the next run that writes to the database "
-        "rebuilds the shortlists");
+        "some shortlists are missing or incomplete; the next run that opens the database for "
+        "writing rebuilds the shortlists");
   }
   for (const Pair& pair : all_pairs(connection)) {
     const std::vector<Trial> trials = trials_of(connection, pair, corrupt);

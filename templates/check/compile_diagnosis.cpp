@@ -135,8 +135,8 @@ std::string explain_header(const KernelTemplate& kernel_template, std::string_vi
   const std::string place =
       line == 0 ? kernel_template.file() : fmt::format("{}:{}", kernel_template.file(), line);
   std::string next =
-      "compare its name with the folder of CUDA's headers; --cuda-include names "
-      "another folder";
+      "compare the header's name with the files in CUDA's folder of headers, or name another "
+      "folder with --cuda-include";
   if (header.starts_with(kLibcuxx)) {
     const auto twin = header.substr(kLibcuxx.size());
     next = is_standard_header(twin)

@@ -104,7 +104,7 @@ class ArgumentListParser {
     }
     const auto inner = part.text.substr(1, part.text.size() - 2);
     if (trimmed(inner).empty()) {
-      line_.fail(part.offset, "a struct has members: {x, rows}");
+      line_.fail(part.offset, "a struct needs members, as in {x, rows}");
     }
     ArgumentSpec spec;
     spec.kind = Kind::structure;

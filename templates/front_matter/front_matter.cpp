@@ -137,7 +137,7 @@ TypeRow parse_type_row(const FrontMatterLine& line, const Operation& operation) 
   for (const auto [word, offset] : split_words(line.text)) {
     const auto equals = word.find('=');
     if (equals == std::string_view::npos) {
-      line.fail(offset, "types are written \"slot=type|type\" without spaces around '=' and '|'");
+      line.fail(offset, "write types as \"slot=type|type\", without spaces around '=' and '|'");
     }
     TypeRow::Slot slot{std::string(word.substr(0, equals)), {}, {}};
     if (!is_slot(slot.name)) {
@@ -155,7 +155,7 @@ TypeRow parse_type_row(const FrontMatterLine& line, const Operation& operation) 
         if (!lists(slot.name, *type)) {
           line.fail(offset + at,
                     fmt::format("{} does not list {} for \"{}\"; \"kiln operations {}\" "
-                                "shows which types it has",
+                                "shows the types of the operation",
                                 operation.name, name, slot.name, operation.name));
         }
         slot.allowed.push_back(*type);
@@ -201,7 +201,7 @@ std::pair<std::string_view, TextPart> name_and_value(const FrontMatterLine& line
   const std::string_view text = line.text;
   const auto equals = text.find('=');
   if (equals == std::string_view::npos) {
-    line.fail(0, fmt::format("a {} is written \"name = {}\"", line.key,
+    line.fail(0, fmt::format("write the line as \"{} name = {}\"", line.key,
                              line.key == "tune" ? "64 128* 256" : "expression"));
   }
   auto name = text.substr(0, equals);

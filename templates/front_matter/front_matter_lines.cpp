@@ -282,7 +282,7 @@ class Reader {
   void count(std::string_view line, std::string_view body, int number) {
     if (++count_ <= kMostFrontMatterLines) return;
     throw_at(place(line, body, number), body, 0,
-             fmt::format("more than {} lines of front matter", kMostFrontMatterLines));
+             fmt::format("the front matter has more than {} lines", kMostFrontMatterLines));
   }
 
   std::string file_;

@@ -287,12 +287,9 @@ class FrontMatterParser {
       parts_.run.workspace = expression(line);
     } else if (line.key == "epilogue") {
       if (operation_->is_declared()) {
-        line.fail_at_key(fmt::format("kernels of {} cannot compute an epilogue; remove this line",
-                                     operation_->name));
+        line.fail_at_key(fmt::format("kernels of {} cannot have epilogues", operation_->name));
       }
-      if (line.text != "yes")
-        line.fail(0,
-                  "write \"epilogue yes\" if the kernels compute epilogues, or remove this line");
+      if (line.text != "yes") line.fail(0, "write \"epilogue yes\", or remove this line");
       parts_.support.takes_epilogue = true;
     } else if (line.key == "constant") {
       read_constant(line);
@@ -338,7 +335,7 @@ class FrontMatterParser {
                                   value);
     }
     if (parts_.space.tunables.size() > kMostTunables) {
-      line.fail_at_key(fmt::format("more than {} tunables", kMostTunables));
+      line.fail_at_key(fmt::format("the template has more than {} tunables", kMostTunables));
     }
   }
 
@@ -493,9 +490,10 @@ class FrontMatterParser {
       const auto known = fields_.find(name);
       if (known == fields_.end()) {
         throw_at(line.declaration.place, line.declaration.name, 0,
-                 fmt::format("the field \"{0}\" of {1} has no value; write \"int {0};  //@ tune "
-                             "...\" or \"//@ let ...\" after it, or make it static constexpr",
-                             name, base.empty() ? line.declaration.name : base));
+                 fmt::format(
+                     "the field \"{0}\" of {1} has no value; write \"int {0};  //@ tune "
+                     "...\" or \"//@ let ...\" after the field, or make the field static constexpr",
+                     name, base.empty() ? line.declaration.name : base));
       }
       fields.push_back({.name = name, .type = known->second, .base = base});
     }
@@ -553,10 +551,8 @@ class FrontMatterParser {
     const std::string plain =
         at == std::string::npos ? launch.kernel : launch.kernel.substr(at + 1);
     if (fields_.contains(plain) && !contains(not_compiled_, plain)) {
-      line.fail(
-          0,
-          fmt::format("\"{}\" is both a kernel and a macro of this template; rename one of the two",
-                      plain));
+      line.fail(0,
+                fmt::format("\"{}\" is both a kernel and a macro; rename one of the two", plain));
     }
   }
 

@@ -131,13 +131,15 @@ SizeSpec parse_size(const FrontMatterLine& line, const NameTable& names) {
   const auto [text, offset] = words[1];
   const auto dots = text.find("..");
   if (words.size() > 2 || dots == std::string_view::npos) {
-    line.fail(offset, "the range of a size is written 1..4096, before '=' and a default");
+    line.fail(offset, "write the range of a size as 1..4096, before '=' and the default");
   }
   size.least = parse_integer_part(line, {text.substr(0, dots), offset});
   size.most = parse_integer_part(line, {text.substr(dots + 2), offset + dots + 2});
   if (size.least < 0 || size.most > kMostSize || size.least > size.most) {
-    line.fail(offset,
-              fmt::format("a range lies between 0 and {}; write the smaller end first", kMostSize));
+    line.fail(
+        offset,
+        fmt::format("the ends of a range must be between 0 and {}, with the smaller end first",
+                    kMostSize));
   }
   return size;
 }
@@ -187,7 +189,7 @@ ScalarSpec parse_scalar(const FrontMatterLine& line) {
   const auto equals = text.find('=');
   const auto head = split_words(text.substr(0, equals));
   if (equals == std::string_view::npos || head.size() != 2) {
-    line.fail(0, "a scalar is written with its type and default: scale f32 = 1");
+    line.fail(0, "write a scalar with its type and default: scale f32 = 1");
   }
   const auto type = parse_number_type(head[1].text);
   if (!type) {
@@ -254,8 +256,7 @@ RightSpec parse_right(const FrontMatterLine& line, const Operation& operation) {
     line.fail(0, fmt::format("there is no operand \"{}\"{}", name, did_you_mean(name, known)));
   }
   if (operand->role == OperandRole::in) {
-    line.fail(
-        0, fmt::format("{} is only read; \"right\" lines are for operands that are written", name));
+    line.fail(0, fmt::format("{} is an input; \"right\" lines are only for outputs", name));
   }
   RightSpec right;
   right.operand = static_cast<std::uint16_t>(operand - operation.operands.begin());
@@ -290,7 +291,7 @@ std::vector<NamedValue> parse_ragged(const FrontMatterLine& line, const Operatio
   for (const auto& [word, offset] : split_words(line.text)) {
     const auto equals = word.find('=');
     if (equals == std::string_view::npos) {
-      line.fail(offset, "sizes are written \"rows=7 cols=33\", without spaces around '='");
+      line.fail(offset, "write sizes as \"rows=7 cols=33\", without spaces around '='");
     }
     const auto name = word.substr(0, equals);
     const auto size = std::ranges::find(operation.sizes, name, &SizeSpec::name);

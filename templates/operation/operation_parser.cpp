@@ -234,7 +234,7 @@ class OperationParser {
     const auto equals = text.find('=');
     const auto name = trimmed(text.substr(0, equals));
     if (equals == std::string_view::npos || !is_identifier(name)) {
-      line.fail(0, "a derived size is written \"let name = expression\"");
+      line.fail(0, "write a derived size as \"let name = expression\"");
     }
     declare(line, std::string(name));
     Expression value = expression(line, inner_part({text, 0}, text.substr(equals + 1)));
@@ -248,7 +248,7 @@ class OperationParser {
     const auto colon = text.find(':');
     const auto head = split_words(text.substr(0, colon));
     if (colon == std::string_view::npos || head.size() != 2) {
-      line.fail(0, "an operand is written \"name in: rows, columns\", or out, or inout");
+      line.fail(0, "write an operand as \"name in: rows, columns\"; the role is in, out or inout");
     }
     check_count(line, result_.operands.size(), kMostOperands);
     OperandSpec operand;

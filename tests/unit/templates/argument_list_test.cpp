@@ -280,7 +280,7 @@ TEST(ArgumentList, MistakesAreShownWhereTheyAre) {
   EXPECT_THAT(list_complaint("x,, y"), HasSubstr("args.cu:1:18: an argument is missing here"));
   EXPECT_THAT(list_complaint("x, y,"), HasSubstr("args.cu:1:21: an argument"));
   EXPECT_THAT(list_complaint("{x, }"), HasSubstr("args.cu:1:20: an argument"));
-  EXPECT_THAT(list_complaint("x, {}"), HasSubstr("args.cu:1:19: a struct has members"));
+  EXPECT_THAT(list_complaint("x, {}"), HasSubstr("args.cu:1:19: a struct needs members"));
   EXPECT_THAT(list_complaint("{x, rows"), HasSubstr("args.cu:1:16: this '{' is not closed"));
   EXPECT_THAT(list_complaint("x, rows}"), HasSubstr("args.cu:1:23: this '}' closes nothing"));
   EXPECT_THAT(list_complaint("{x, (rows}, 1)"), HasSubstr("this '}'"));

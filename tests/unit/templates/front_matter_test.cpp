@@ -144,11 +144,11 @@ TEST(FrontMatterError, Costs) {
   EXPECT_THAT(with("isues = k"),
               AllOf(StartsWith("tiny.cu:26:10:"), HasSubstr("unknown cost"),
                     HasSubstr("\"issues\"?"), HasSubstr("the costs are: tensor wgmma fp32")));
-  EXPECT_THAT(with("fp32 = m"),
-              AllOf(StartsWith("tiny.cu:26:10:"), HasSubstr("a second cost \"fp32\"")));
+  EXPECT_THAT(with("fp32 = m"), AllOf(StartsWith("tiny.cu:26:10:"),
+                                      HasSubstr("the cost \"fp32\" appears in two lines")));
   EXPECT_THAT(with("waits = tile_q"), AllOf(StartsWith("tiny.cu:26:18:"), HasSubstr("\"tile_q\"")));
   for (const char* text : {"waits", "let turns"}) {
-    EXPECT_THAT(with(text), HasSubstr("a cost is written \"name = expression\"")) << text;
+    EXPECT_THAT(with(text), HasSubstr("write the line as \"cost name = expression\"")) << text;
   }
   EXPECT_THAT(with("= 4"), HasSubstr("expected before '=': a name"));
   EXPECT_THAT(with("let tile_m = 4"), AllOf(StartsWith("tiny.cu:26:14:"), HasSubstr("\"tile_m\"")));

@@ -254,7 +254,7 @@ TEST(OperationLines, OperandsMayBeBehindPointers) {
 TEST(OperationLines, MistakesInWhatIsRightAreShown) {
   const std::string bound = "bound 16 + log2(cols) of f32";
   EXPECT_THAT(complaint_about("right      y", "right      z"), HasSubstr("no operand \"z\""));
-  EXPECT_THAT(complaint_about("right      y", "right      x"), HasSubstr("x is only read"));
+  EXPECT_THAT(complaint_about("right      y", "right      x"), HasSubstr("x is an input"));
   EXPECT_THAT(complaint_about("right      m", "right      y"), HasSubstr("two \"right\""));
   EXPECT_THAT(complaint_about(bound, ""), HasSubstr("\"exact\", \"bound E of T\""));
   EXPECT_THAT(complaint_about(bound, "bund 3 of f32"),

@@ -286,7 +286,7 @@ TEST(PlainKernelsError, Macros) {
   EXPECT_THAT(broken_row("//@              256", "//@              256 64"),
               StartsWith("row.cu:5:22:"));
   EXPECT_THAT(broken_row("let        warps = block_size / 32", "let        warps"),
-              HasSubstr("a let is written \"name = expression\""));
+              HasSubstr("write the line as \"let name = expression\""));
   EXPECT_THAT(broken_row("warps = block_size / 32", "warps = block_size / rows"),
               AllOf(StartsWith("row.cu:6:37:"), HasSubstr("\"rows\"")));
   EXPECT_THAT(broken_row("warps = block_size / 32", "warps = block_size / halves"),
@@ -332,7 +332,7 @@ TEST(PlainKernelsError, ArgumentsAndWhatOnlyGemmHas) {
       broken_row("//@   when     cols > 1", "//@   map x: cols, rows; box 8, 8"),
       AllOf(StartsWith("row.cu:13:7:"), HasSubstr("\"map\" lines are only for kernels of")));
   EXPECT_THAT(broken_row("//@ workspace", "//@ epilogue yes\n//@ workspace"),
-              HasSubstr("cannot compute an epilogue"));
+              HasSubstr("cannot have epilogues"));
   std::string gemm(test::kTinyTemplate);
   gemm.insert(gemm.find("//@   smem"), "//@   args     a\n");
   EXPECT_THAT(

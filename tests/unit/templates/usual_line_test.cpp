@@ -142,7 +142,7 @@ TEST(UsualLineError, Malformed) {
   EXPECT_THAT(usual_error("tile_m=32|64|32"), StartsWith("tiny.cu:21:11: 32 is given twice\n"));
   EXPECT_THAT(usual_error("tile_m=32|"), HasSubstr("\"tile_m=\""));
   EXPECT_THAT(usual_error("tile_m|tile_n=32"),
-              HasSubstr("a name that is not letters, digits and underscores"));
+              HasSubstr("characters other than letters, digits and underscores"));
 }
 
 }  // namespace
