@@ -112,9 +112,10 @@ enum class Match : std::uint8_t {
   exact,              ///< tuned for this problem, device class, driver and toolkit
   same_device_class,  ///< tuned for this problem and device class, but under another driver or
                       ///< toolkit, or on the emulated device of that class
-  nearest_problem,    ///< tuned on this device class for a near size of the same kind of problem,
+  nearest_problem,    ///< tuned on this device class for similar sizes of the same kind of problem,
                       ///< or for the same product without the epilogue
-  related_problem,    ///< tuned on this device class for another kind of problem, or for a far size
+  related_problem,    ///< tuned on this device class for another kind of problem, or for very
+                      ///< different sizes
   related_device,     ///< tuned on another device class of the same architecture
   default_config,     ///< no tuned kernel fits: a template's usual or default configuration
   none,               ///< no template can compute this problem
