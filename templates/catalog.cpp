@@ -65,7 +65,8 @@ struct FolderContent {
 void leave_out(const fs::path& path, const std::error_code& why,
                std::vector<std::string>& left_out) {
   left_out.push_back(
-      fmt::format("{} is left out of the template path: {}", path.generic_string(), why.message()));
+      fmt::format("Kiln cannot read {} and ignores this part of the template path: {}",
+                  path.generic_string(), why.message()));
 }
 
 FolderContent content_of(const fs::path& folder, std::vector<std::string>& left_out) {
@@ -150,13 +151,14 @@ FileSet read_directory(const std::string& directory, std::vector<std::string>& l
       bytes += text.size();
       files.emplace(file.lexically_relative(directory).generic_string(), std::move(text));
       if (files.size() > kMostFiles || bytes > kMostDirectoryBytes) {
-        fail_directory(directory,
-                       fmt::format("it contains more than {} kernel files or {} MiB of them",
-                                   kMostFiles, kMostDirectoryBytes >> 20));
+        fail_directory(directory, fmt::format("the directory contains more than {} kernel files, "
+                                              "or more than {} MiB of kernel files",
+                                              kMostFiles, kMostDirectoryBytes >> 20));
       }
     }
     if (folders.size() > kMostFolders) {
-      fail_directory(directory, fmt::format("it contains more than {} folders", kMostFolders));
+      fail_directory(directory,
+                     fmt::format("the directory contains more than {} folders", kMostFolders));
     }
   }
   return files;
@@ -209,13 +211,14 @@ void check_has_template(const fs::path& directory, const std::string& hints, con
   if (is_there ? is_template(owner, found->second) : fs::exists(directory / owner, error)) return;
   const std::string name = fs::path(owner).filename().string();
   const std::string what =
-      !is_there ? fmt::format("there is no {} beside these hints", name)
-                : fmt::format("{} beside these hints {}", name,
+      !is_there ? fmt::format("the folder of this hints file has no template {}", name)
+                : fmt::format("{} is not a template: the file {}", name,
                               declares_operation(found->second) ? "declares an operation"
                                                                 : "has no front matter");
-  throw Error(ErrorKind::template_, fmt::format("{}:1:1: {}. Next: give the hints the name of "
-                                                "their template's file, or remove the hints.",
-                                                (directory / hints).generic_string(), what));
+  throw Error(ErrorKind::template_,
+              fmt::format("{}:1:1: {}. Next: name the hints file after a template's file "
+                          "(NAME.hints for NAME.cu), or remove the hints file.",
+                          (directory / hints).generic_string(), what));
 }
 
 /// Over the sources that rendering reads, and nothing else in the folder. A declared operation says
@@ -252,10 +255,9 @@ std::vector<HeaderSearch> searches(const SourceFolders& directories,
   for (const auto& folder : includes.folders) {
     std::error_code error;
     if (!fs::is_directory(folder, error)) {
-      throw Error(ErrorKind::usage,
-                  fmt::format("include folder \"{}\": no such directory; --include names the "
-                              "folders of headers",
-                              folder));
+      throw Error(ErrorKind::usage, fmt::format("include folder \"{}\" does not exist; name an "
+                                                "existing folder of headers with --include",
+                                                folder));
     }
     added.push_back(std::make_shared<SourceFolder>(folder));
   }
@@ -370,8 +372,9 @@ void Catalog::add_directory(const std::string& directory, const FileSet& files,
       const std::string name = declared_name(text, "template");
       const auto [first, is_new] = seen.emplace(name, file);
       if (!is_new && !name.empty()) {
-        throw Error(ErrorKind::template_, fmt::format("{}:1:1: the template \"{}\" is also in {}",
-                                                      file, name, first->second));
+        throw Error(ErrorKind::template_,
+                    fmt::format("{}:1:1: the template \"{}\" is also in {}; rename one of the two",
+                                file, name, first->second));
       }
       add_sound(KernelTemplate::parse(file, text, hints_of(path, files, directory),
                                       fragments_of(path, file, text, headers)),
@@ -433,8 +436,8 @@ const KernelTemplate& Catalog::at(std::string_view name) const {
   const auto nearest = nearest_name(name, names);
   std::stable_partition(names.begin(), names.end(),
                         [&](const std::string& each) { return each == nearest; });
-  throw Error(ErrorKind::usage, fmt::format("there is no template \"{}\"; there are {}", name,
-                                            fmt::join(names, ", ")));
+  throw Error(ErrorKind::usage, fmt::format("there is no template \"{}\"; the templates are: {}",
+                                            name, fmt::join(names, ", ")));
 }
 
 const Catalog::Origin& Catalog::origin(std::string_view name) const {

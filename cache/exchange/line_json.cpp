@@ -20,17 +20,18 @@ Json json_of_line(const std::string& line) {
   std::size_t keys = 0;
   const auto check = [&](int depth, Json::parse_event_t event, Json& /*parsed*/) {
     if (event == Json::parse_event_t::key && ++keys > kMostKeys) {
-      throw Error(ErrorKind::usage, fmt::format("it has more than {} fields", kMostKeys));
+      throw Error(ErrorKind::usage, fmt::format("the line has more than {} fields", kMostKeys));
     }
     if (depth > kMostDepth) {
-      throw Error(ErrorKind::usage, fmt::format("its fields nest more than {} deep", kMostDepth));
+      throw Error(ErrorKind::usage,
+                  fmt::format("the line nests fields more than {} levels deep", kMostDepth));
     }
     return true;
   };
   try {
     return Json::parse(line, check);
   } catch (const Json::exception& error) {
-    throw Error(ErrorKind::usage, fmt::format("it is not JSON: {}", error.what()));
+    throw Error(ErrorKind::usage, fmt::format("the line is not JSON: {}", error.what()));
   }
 }
 

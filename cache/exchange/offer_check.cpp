@@ -45,8 +45,9 @@ void check_date(std::string_view field, std::int64_t unix_ms) {
 
 void check_statistic(std::string_view field, double value, double expected, double scale) {
   if (std::abs(value - expected) <= kLastBits * scale) return;
-  throw Error(ErrorKind::usage, fmt::format("trial field '{}' is {}, but its samples give {}",
-                                            field, value, expected));
+  throw Error(ErrorKind::usage,
+              fmt::format("trial field '{}' is {}, but the field 'samples_ns' gives {}", field,
+                          value, expected));
 }
 
 /// Finalists were timed in turns, and what counts is the ratio to the first of them, in its clock
@@ -58,9 +59,10 @@ void check_interleaved(const Timing& timing) {
   const bool is_near = least != timing.samples_ns.end() && timing.median_ns * kClocks >= *least &&
                        timing.median_ns <= *greatest * kClocks;
   if (!is_near) {
-    throw Error(ErrorKind::usage, fmt::format("trial field 'median_ns' is {}, far from all "
-                                              "samples",
-                                              timing.median_ns));
+    throw Error(
+        ErrorKind::usage,
+        fmt::format("trial field 'median_ns' is {}, too far outside the range of 'samples_ns'",
+                    timing.median_ns));
   }
   if (timing.spread_ns >= 0.0 && timing.spread_ns <= timing.median_ns / 2.0) return;
   throw Error(ErrorKind::usage, fmt::format("trial field 'spread_ns' is {}, more than half of the "
@@ -84,9 +86,10 @@ void check_rate(const Trial& trial) {
   const auto flops = flops_of(trial.key.problem.kind_text(), trial.key.problem.sizes_text());
   throw Error(
       ErrorKind::usage,
-      fmt::format("trial field 'median_ns' is {}{}: {} needs at least {:.0f} ns for this problem",
-                  time_ns, flops ? fmt::format(", {:.0f} TFLOP/s", *flops / time_ns / 1e3) : "",
-                  trial.key.device.name, least_ns));
+      fmt::format(
+          "trial field 'median_ns' is {0}{1}, but this problem takes at least {3:.0f} ns on {2}",
+          time_ns, flops ? fmt::format(", {:.0f} TFLOP/s", *flops / time_ns / 1e3) : "",
+          trial.key.device.name, least_ns));
 }
 
 /// Names in another order would be another problem.
@@ -106,8 +109,9 @@ void check_declared(const Problem& problem) {
                        in_order(problem.types, &NamedType::slot, operation->type_slots()) &&
                        in_order(problem.traits, &NamedValue::name, operation->trait_names());
   if (!ordered) {
-    throw Error(ErrorKind::usage, fmt::format("\"{}\" does not have its fields in the order of {}",
-                                              problem.canonical(), operation->name));
+    throw Error(ErrorKind::usage,
+                fmt::format("\"{}\" does not list its fields in the order of the operation {}",
+                            problem.canonical(), operation->name));
   }
   const TypedOperation* const typed = find_typed_operation(problem.operation);
   if (typed != nullptr) typed->check(problem);

@@ -81,7 +81,8 @@ class Importer {
 
   void line(std::uint64_t number, const std::string& text) {
     try {
-      if (announced_) throw Error(ErrorKind::usage, "comes after the last line of the export");
+      if (announced_)
+        throw Error(ErrorKind::usage, "this line comes after the last line of the export");
       const Json marked = marked_line(text);
       const Json kind = marked.is_null() ? Json() : marked.at("kiln");
       if (kind == "end") {
@@ -111,10 +112,12 @@ class Importer {
   void expect_all(int schema) {
     if (schema < 2 || !count_.broken_off.empty()) return;
     if (!announced_) {
-      count_.broken_off = fmt::format("{} is cut off: it has no last line", name_);
+      count_.broken_off =
+          fmt::format("{} is cut off: the last line of the export is missing", name_);
     } else if (seen_ < announced_->trials + announced_->sessions) {
       count_.broken_off = fmt::format(
-          "{} is incomplete: it has {} rows, but its last line counts {} trials and {} sessions",
+          "{} is incomplete: the file has {} rows, but the last line counts {} trials and {} "
+          "sessions",
           name_, seen_, announced_->trials, announced_->sessions);
     }
   }
@@ -213,7 +216,9 @@ RowCount export_rows(const TuningStore& store, const TrialFilter& filter, std::o
   out << Json{{"kiln", "end"}, {"trials", count.trials}, {"sessions", count.sessions}}.dump()
       << '\n';
   if (!out.flush()) {
-    throw Error(ErrorKind::usage, "the export could not be written completely: disk full?");
+    throw Error(
+        ErrorKind::usage,
+        "the export is incomplete, because writing failed; check the free space of the disk");
   }
   return count;
 }
@@ -235,11 +240,12 @@ TransferCount import_rows(TuningStore& store, std::istream& in, const std::strin
     }
     if (line == none) break;
     if (line == endless) {
-      importer.break_off(lines.number(), "the line has no end");
+      importer.break_off(lines.number(), "the next line never ends");
       break;
     }
     if (line == too_long) {
-      importer.refuse(lines.number(), fmt::format("is longer than {} MiB", kMaxLineBytes >> 20));
+      importer.refuse(lines.number(),
+                      fmt::format("the line is longer than {} MiB", kMaxLineBytes >> 20));
     } else if (!text.empty()) {
       importer.line(lines.number(), text);
     }

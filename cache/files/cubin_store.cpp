@@ -71,9 +71,8 @@ void require_cubin_schema(const Connection& connection) {
   const std::vector<std::string> faults = SchemaText::of(connection).differences_from(own);
   if (faults.empty()) return;
   throw sqlite::DatabaseError(
-      Cause::damaged,
-      fmt::format("{} has a schema that is not Kiln's: {}. Next: move the file away.",
-                  connection.path(), faults.front()));
+      Cause::damaged, fmt::format("{} has an unexpected schema: {}. Next: move the file away.",
+                                  connection.path(), faults.front()));
 }
 
 std::string joined(const std::vector<std::string>& lines) {
@@ -213,7 +212,8 @@ class CubinStore::Impl {
     if (error.cause() == Cause::busy) next = "wait until that process ends";
     if (error.cause() == Cause::full) next = "free some space (`df` shows where)";
     if (error.cause() == Cause::forbidden) {
-      next = "check owner and permissions of the file and its folder (file 0600, folder 0700)";
+      next =
+          "check the owner and the permissions of the file and its folder (file 0600, folder 0700)";
     }
     return fmt::format("{} Next: {}, or name another file with {}.", fault, next, use.setting);
   }
@@ -224,7 +224,9 @@ class CubinStore::Impl {
     warn(text);
   }
 
-  void warn(const std::string& text) noexcept { say("compiled kernels are not kept: " + text); }
+  void warn(const std::string& text) noexcept {
+    say("Kiln does not store compiled kernels: " + text);
+  }
 
   void say(const std::string& text) noexcept {
     if (std::exchange(warned_, true) || !warn_) return;
@@ -252,8 +254,8 @@ class CubinStore::Impl {
     if (connection.integer("PRAGMA application_id") != kApplicationId ||
         connection.integer("PRAGMA user_version") != kVersion) {
       throw Error(ErrorKind::database,
-                  fmt::format("{} is not a store of compiled kernels of this version of Kiln. "
-                              "Next: move the file away, or name another file with {}.",
+                  fmt::format("{} does not contain compiled kernels of this version of Kiln. Next: "
+                              "move the file away, or name another file with {}.",
                               path_, file_guard::kCubinStore.setting));
     }
     require_cubin_schema(connection);
@@ -271,18 +273,18 @@ class CubinStore::Impl {
     try {
       // A disk that damages every file, or a fault that no check finds: don't repeat this for ever.
       if (++replacements_ > kMostReplacements) {
-        return give_up(
-            fmt::format("{} could not be read, {} times. Next: check the disk, then run `rm {}`; "
-                        "Kiln then makes a new store and compiles again.",
-                        path_, replacements_, shell_word(path_)));
+        return give_up(fmt::format(
+            "{} could not be read in {} attempts. Next: check the disk, then run `rm {}`; "
+            "Kiln then makes a new store and compiles again.",
+            path_, replacements_, shell_word(path_)));
       }
       if (!file_guard::exists_and_is_safe(path_, file_guard::kCubinStore)) return;
       const auto aside = set_damaged_aside(path_, kApplicationId, empty_store());
       open();
       if (aside) {
         say(
-            fmt::format("{} was damaged or altered: compiled kernels go into a new store. Next: "
-                        "`rm {}` frees the space of the old store.",
+            fmt::format("{} was damaged or altered, so Kiln stores compiled kernels in a new file. "
+                        "Next: `rm {}` frees the space of the old file.",
                         path_, shell_word(*aside)));
       }
     } catch (const sqlite::DatabaseError& error) {

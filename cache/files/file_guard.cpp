@@ -87,15 +87,15 @@ void check_owner_and_mode(const struct stat& info, const Guarded& file, const st
                           const std::string& path) {
   check_owner(info, file, what, how_to_copy(file));
   if ((info.st_mode & (S_IWGRP | S_IWOTH)) == 0) return;
-  const std::string fault = fmt::format("is not trusted: {} can be written by others (mode {:04o})",
+  const std::string fault = fmt::format("is not trusted: other users can write to {} (mode {:04o})",
                                         what, info.st_mode & 07777U);
   // A shared folder, or one of the system, is not the user's to close.
   if ((info.st_mode & S_ISVTX) != 0 || info.st_uid != ::geteuid()) {
     refuse(file, fault, "keep the file in a folder of your own, created with `mkdir -m 700`");
   }
-  refuse(
-      file, fault,
-      fmt::format("`chmod go-w {}`, or keep the file in a folder of your own", shell_word(path)));
+  refuse(file, fault,
+         fmt::format("run `chmod go-w {}`, or keep the file in a folder of your own",
+                     shell_word(path)));
 }
 
 /// `folder` and all above it: none may let others replace what is in it.
@@ -103,15 +103,15 @@ void check_ancestors(fs::path folder, const Guarded& file) {
   for (;; folder = folder.parent_path()) {
     struct stat info {};
     if (folder.empty() || ::stat(folder.c_str(), &info) != 0) return;
-    const std::string what = fmt::format("the folder {} above it", folder.string());
+    const std::string what = fmt::format("the parent folder {}", folder.string());
     const char* const next =
         "keep the file below a folder of your own, created with `mkdir -m 700`";
     check_owner(info, file, what, next);
     const bool by_group = (info.st_mode & S_IWGRP) != 0 && !is_private_group(info.st_gid);
     if ((by_group || (info.st_mode & S_IWOTH) != 0) && (info.st_mode & S_ISVTX) == 0) {
       refuse(file,
-             fmt::format("is not trusted: {} can be written by others (mode {:04o}), who could "
-                         "replace the files in this folder",
+             fmt::format("is not trusted: other users can write to {} (mode {:04o}), and could "
+                         "replace the files there",
                          what, info.st_mode & 07777U),
              next);
     }
@@ -123,7 +123,7 @@ void check_folder(const Guarded& file) {
   const std::string folder = folder_of(file.path);
   struct stat info {};
   if (::stat(folder.c_str(), &info) != 0) return;  // opening the file gives a better error
-  check_owner_and_mode(info, file, "its folder " + folder, folder);
+  check_owner_and_mode(info, file, "the folder " + folder, folder);
   check_ancestors(fs::path(folder).parent_path(), file);
 }
 
@@ -209,22 +209,22 @@ bool exists_and_is_safe(const std::string& path, const FileUse& use) {
   if (::lstat(path.c_str(), &info) != 0) {
     if (errno == ENOENT || errno == ENOTDIR) return false;
     refuse(file, fmt::format("cannot be examined ({})", reason(errno)),
-           "check the permissions of its folder");
+           "check the permissions of the folder");
   }
   if (S_ISLNK(info.st_mode)) {
-    refuse(file, "is a symbolic link", "name the file that it points to");
+    refuse(file, "is a symbolic link", "name the target of the link");
   }
   if (!S_ISREG(info.st_mode)) {
     refuse(file, "is not a regular file", name_another(use));
   }
-  check_owner_and_mode(info, file, "it", path);
+  check_owner_and_mode(info, file, "the file", path);
   const std::string journal = path + "-journal";
   if (struct stat beside{}; ::lstat(journal.c_str(), &beside) == 0) {
     if (!S_ISREG(beside.st_mode)) {
       refuse(file, fmt::format("has a journal that is not a regular file ({})", journal),
              "find out who made the journal, and remove the journal");
     }
-    check_owner_and_mode(beside, file, "its journal", journal);
+    check_owner_and_mode(beside, file, "the journal", journal);
   }
   return true;
 }
@@ -234,12 +234,12 @@ void require_writable(const std::string& path, const FileUse& use) {
   const std::string folder = folder_of(path);
   if (::access(path.c_str(), F_OK) == 0 && ::access(path.c_str(), W_OK) != 0) {
     refuse(file, fmt::format("cannot be written ({})", reason(errno)),
-           fmt::format("`chmod u+w {}`, or {}", shell_word(path), name_another(use)));
+           fmt::format("run `chmod u+w {}`, or {}", shell_word(path), name_another(use)));
   }
   if (::access(folder.c_str(), W_OK | X_OK) != 0) {
     refuse(file,
            fmt::format("cannot be written: folder {} is read-only ({})", folder, reason(errno)),
-           fmt::format("`chmod u+w {}`, or {}", shell_word(folder), name_another(use)));
+           fmt::format("run `chmod u+w {}`, or {}", shell_word(folder), name_another(use)));
   }
 }
 
@@ -252,7 +252,8 @@ bool rename_without_replacing(const std::string& from, const std::string& to) {
     return true;
   }
   if (errno == EEXIST) return false;
-  refuse({to, kDatabase}, fmt::format("cannot be put in place ({})", reason(errno)),
+  refuse({to, kDatabase},
+         fmt::format("cannot be created: renaming the new file failed ({})", reason(errno)),
          "use a folder on a local file system");
 }
 
@@ -267,7 +268,7 @@ void create_complete(const std::string& path, const std::function<void(const std
       ::open(temporary.c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0600);
   if (file < 0) {
     refuse({path, use}, fmt::format("cannot be created ({})", reason(errno)),
-           "check permissions and free space of its folder");
+           "check the permissions and the free space of the folder");
   }
   ::fchmod(file, 0600);  // whatever the umask said
   ::close(file);

@@ -28,10 +28,9 @@ fs::path base_folder(const char* name, const char* below_home) {
     if (user != nullptr && user->pw_dir != nullptr) home = user->pw_dir;
   }
   if (!home.is_absolute()) {
-    throw Error(
-        ErrorKind::database,
-        "there is no home folder to keep the tuning database and compiled kernels in. Next: "
-        "set HOME, or name files with --db (or KILN_DB) and --cubin-store.");
+    throw Error(ErrorKind::database,
+                "Kiln finds no home folder for the tuning database and the compiled kernels. Next: "
+                "set HOME, or name files with --db (or KILN_DB) and --cubin-store.");
   }
   return home / below_home;
 }

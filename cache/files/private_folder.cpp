@@ -59,8 +59,8 @@ class LockedFile {
 
 std::string fault(const std::string& folder, const char* what) {
   return fmt::format(
-      "{} {} ({}). Next: check permissions and free space there, or name another place for "
-      "temporary files with XDG_CACHE_HOME.",
+      "{} {} ({}). Next: check the permissions and the free space there, or set XDG_CACHE_HOME to "
+      "another folder for temporary files.",
       folder, what, std::generic_category().message(errno));
 }
 
@@ -100,10 +100,9 @@ std::unique_ptr<PrivateFolder> PrivateFolder::make(const std::string& parent, st
   } catch (const Error&) {
     // That text is about databases; precompiled headers are code as well.
     why = fmt::format(
-        "{} must be a folder of yours that no one else can write, but others can write to this "
-        "folder, or Kiln cannot create the folder. Next: look at the folder with `ls -ld`, fix the "
-        "permissions with `chmod go-w`, or name another place for temporary files with "
-        "XDG_CACHE_HOME.",
+        "other users can write to {}, or Kiln cannot create this folder. Next: look at the folder "
+        "with `ls -ld`, and fix the permissions with `chmod go-w`. Or set XDG_CACHE_HOME to "
+        "another folder for temporary files.",
         parent);
     return nullptr;
   }
@@ -116,12 +115,12 @@ std::unique_ptr<PrivateFolder> PrivateFolder::make(const std::string& parent, st
   sweep(folder);
   std::string path = (folder / fmt::format("{}XXXXXX", kPrefix)).string();
   if (::mkdtemp(path.data()) == nullptr) {
-    why = fault(folder.string(), "accepts no new folder");
+    why = fault("a new folder in " + folder.string(), "cannot be created");
     return nullptr;
   }
   LockedFile owner((fs::path(path) / kLockName).string(), O_CREAT | O_EXCL);
   if (!owner.is_open() || !owner.lock()) {
-    why = fault(path, "accepts no locked file");
+    why = fault("a lock file in " + path, "cannot be created and locked");
     std::error_code ignored;
     fs::remove_all(path, ignored);
     return nullptr;

@@ -56,11 +56,11 @@ SessionLock::SessionLock(const std::string& database, const std::string& session
     if (file_ < 0 || lock(file_, LOCK_EX) != 0) {
       const std::string reason = std::generic_category().message(errno);
       if (file_ >= 0) ::close(file_);
-      throw Error(
-          ErrorKind::database,
-          fmt::format("{} cannot be created and locked ({}), so other runs would not see this run. "
-                      "Next: keep the database on a local file system, in a writable folder.",
-                      path_, reason));
+      throw Error(ErrorKind::database,
+                  fmt::format("Kiln cannot create and lock {} ({}), and without this lock file "
+                              "other runs do not notice this run. Next: keep the database on a "
+                              "local file system, in a writable folder.",
+                              path_, reason));
     }
   } while (!is_in_place(file_, path_));
 }

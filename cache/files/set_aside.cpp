@@ -118,8 +118,8 @@ bool copy_to(const std::string& copy, const Connection& connection) {
   }
   if (good && file.complete()) return true;
   throw Error(ErrorKind::database,
-              fmt::format("database {} is damaged, and Kiln cannot set a copy of the file aside "
-                          "({}). Next: free some space, or move the file away.",
+              fmt::format("database {} is damaged, and Kiln cannot copy the file ({}). Next: free "
+                          "some space, or move the file away.",
                           connection.path(), std::strerror(errno)));
 }
 
@@ -135,11 +135,12 @@ std::string copy_aside(const Connection& connection) {
     }
     return aside;
   }
-  throw Error(ErrorKind::database,
-              fmt::format("database {0} is damaged again, and earlier damaged files were set aside "
-                          "beside this file. Next: check the disk, then remove {0}.damaged and the "
-                          "other files that were set aside.",
-                          path));
+  throw Error(
+      ErrorKind::database,
+      fmt::format(
+          "database {0} is damaged again, and copies of earlier damaged files are still there. "
+          "Next: check the disk, then remove these copies ({0}.damaged, {0}.damaged-2 and so on).",
+          path));
 }
 
 /// Other connections consider what they have cached of the file valid while these fields are
@@ -161,10 +162,11 @@ std::optional<std::string> set_damaged_aside(const std::string& path, std::int64
   Connection connection(path, Connection::Access::inspect, kPatienceMs);
   const std::string header = connection.raw_bytes(0, kHeaderBytes);
   if (!is_of_application(header, application_id)) {
-    throw Error(ErrorKind::database,
-                fmt::format("{} is not recognisable as a file of Kiln's and was not changed. Next: "
-                            "move the file away, or name another file.",
-                            path));
+    throw Error(
+        ErrorKind::database,
+        fmt::format("{} does not look like a file of Kiln, so Kiln did not change it. Next: "
+                    "move the file away, or name another file.",
+                    path));
   }
   if (!is_damaged(connection, SchemaText::of(empty))) return std::nullopt;
   for (int attempt = 0; attempt < kTries; ++attempt) {

@@ -180,15 +180,15 @@ std::string why_unavailable(const Contender& contender, const LookupRequest& req
   const std::string& name = contender.template_name;
   const std::string now = request.current_digest ? request.current_digest(name) : "";
   std::string_view why =
-      "the reference, rules, data or verified sizes of its operation have changed since the kernel "
-      "was verified; `kiln tune --stale` verifies the problem again";
+      "the operation's reference, rules, data or verified sizes have changed since Kiln verified "
+      "the kernel; `kiln tune --stale` verifies the problem again";
   if (now.empty()) {
     why =
         "there is no template of that name; pass the template's directory with --template-path or "
         "KILN_TEMPLATE_PATH";
   } else if (now != contender.template_digest) {
     why =
-        "its template has changed since the kernel was tuned; `kiln tune --stale` retunes the "
+        "the template has changed since Kiln tuned the kernel; `kiln tune --stale` retunes the "
         "problem";
   }
   return fmt::format("the best known kernel, {}, is not available: {}", name, why);
@@ -312,13 +312,13 @@ LookupAnswer look_up(const std::vector<const TuningStore*>& stores, const Lookup
   if (const auto& failure = willing.failure()) {
     if (answer.match == Match::none) throw *failure;
     answer.warnings.push_back({LookupWarning::About::database, failure->what(),
-                               fmt::format("a database is left out: {}", failure->what())});
+                               fmt::format("Kiln ignores a database: {}", failure->what())});
   }
   for (const TuningStore* store : stores) {
     if (store->corrupt_rows() == 0) continue;
     const std::string text = fmt::format(
         "database {} has damaged rows, which Kiln ignores. Next: `kiln doctor --db {}` names the "
-        "damaged rows; importing or merging an intact copy replaces the rows.",
+        "damaged rows. To replace the rows, import or merge an intact copy.",
         store->path(), shell_word(store->path()));
     answer.warnings.push_back({LookupWarning::About::rows, text, text});
   }

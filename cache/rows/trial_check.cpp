@@ -74,7 +74,7 @@ void check_name(std::string_view field, const std::string& text, bool may_be_emp
 
 double checked_number(std::string_view field, double value) {
   if (!std::isfinite(value) || value < 0.0) {
-    refuse(field, fmt::format("is {}, not a number of at least 0", value));
+    refuse(field, fmt::format("is {}, but must be 0 or more", value));
   }
   return value + 0.0;  // SQLite stores minus zero as zero; the digest must not differ
 }
@@ -84,15 +84,16 @@ void check_count(std::string_view field, std::int64_t value) {
 }
 
 void check_date(std::string_view field, std::int64_t unix_ms) {
-  if (!is_date(unix_ms)) refuse(field, fmt::format("is {}, not a date from 1970 to 2099", unix_ms));
+  if (!is_date(unix_ms))
+    refuse(field, fmt::format("is {}, but must be a date from 1970 to 2099", unix_ms));
 }
 
 /// Declarations have no other names, and whatever shows a row prints them.
 void check_identifier(const std::string& name) {
   if (is_identifier(name) && name.size() <= kMostNameCharacters) return;
   refuse("problem",
-         fmt::format("has the name \"{}\", which is not letters, digits and underscores, "
-                     "at most {}",
+         fmt::format("has the name \"{}\"; a name has only letters, digits and underscores, and at "
+                     "most {} characters",
                      printable(name.substr(0, kMostNameCharacters)), kMostNameCharacters));
 }
 
@@ -108,7 +109,7 @@ void check_problem(const Problem& problem) {
   } catch (const Error& error) {
     refuse("problem", error.what());
   }
-  if (!round_trip) refuse("problem", "differs after writing and reading it back");
+  if (!round_trip) refuse("problem", "is not the same after writing and rereading");
   for (const NamedValue& size : problem.sizes) {
     if (size.value < 1) refuse("problem", fmt::format("has {}={}", size.name, size.value));
   }
@@ -148,7 +149,7 @@ void check_digests(const Trial& trial) {
   if (trial.shared_from.empty()) return;
   if (!is_id(trial.shared_from)) refuse("shared_from", "is not a trial id");
   if (trial.shared_from == trial.id) refuse("shared_from", "names the trial itself");
-  if (trial.code_digest.empty()) refuse("shared_from", "is set, but code_digest is not");
+  if (trial.code_digest.empty()) refuse("shared_from", "is set, but code_digest is empty");
 }
 
 void check_timing(Timing& timing) {
@@ -156,7 +157,8 @@ void check_timing(Timing& timing) {
   timing.spread_ns = checked_number("spread_ns", timing.spread_ns);
   timing.power_w = checked_number("power_w", timing.power_w);
   check_count("sm_clock_mhz", timing.sm_clock_mhz);
-  if (timing.samples_ns.size() > kMaxSamples) refuse("samples_ns", "has too many entries");
+  if (timing.samples_ns.size() > kMaxSamples)
+    refuse("samples_ns", fmt::format("has more than {} entries", kMaxSamples));
   for (double& sample : timing.samples_ns) sample = checked_number("samples_ns", sample);
 }
 
@@ -181,7 +183,7 @@ void check_key(const CandidateKey& key) {
   const std::string config = key.config.canonical();
   check_name("config", config, true, kMaxConfigBytes);
   if (!config.empty() && Config::parse(config) != key.config) {
-    refuse("config", "differs after writing and reading it back");
+    refuse("config", "is not the same after writing and rereading");
   }
 }
 

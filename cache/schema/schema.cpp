@@ -46,8 +46,8 @@ std::string some_of(const std::vector<std::string>& faults) {
   throw Error(
       ErrorKind::database,
       fmt::format(
-          "database {} has a schema that is not Kiln's: {}. Next: {}undo the change (`sqlite3 {} "
-          ".schema` shows the schema), or move the file away: Kiln creates a new database.",
+          "database {} has an unexpected schema: {}. Next: {}undo the change (`sqlite3 {} .schema` "
+          "shows the schema), or move the file away, and Kiln creates a new database.",
           path, some_of(faults), rescue, shell_word(path)));
 }
 
@@ -91,12 +91,13 @@ void require_known_schema(const sqlite::Connection& connection) {
   const int version = version_of(connection);
   if (application == kUnreleasedApplicationId) {
     const std::string file = shell_word(connection.path());
-    throw Error(ErrorKind::database,
-                fmt::format("database {} was made by a pre-release version of Kiln, which this "
-                            "version cannot read. Next: `kiln export --database --db {} -o "
-                            "trials.jsonl` with the Kiln that made the database, then `kiln import "
-                            "trials.jsonl` here with another --db. The file was not changed.",
-                            connection.path(), file));
+    throw Error(
+        ErrorKind::database,
+        fmt::format("database {} is from a pre-release version of Kiln, and this version cannot "
+                    "read the file. Next: run `kiln export --database --db {} -o trials.jsonl` "
+                    "with the old version. Then run `kiln import trials.jsonl` with this version "
+                    "and another --db. The file was not changed.",
+                    connection.path(), file));
   }
   if (application != kTuningApplicationId || version < 1) {
     throw Error(ErrorKind::database,
@@ -117,11 +118,11 @@ void require_own_schema(const sqlite::Connection& connection) {
   const std::vector<std::string> faults = foreign_parts(connection);
   if (faults.empty()) return;
   const bool readable = is_readable(connection);
-  refuse_schema(connection.path(), faults,
-                readable ? fmt::format("`kiln merge NEW.db {}` copies its intact rows to a new "
-                                       "database; or ",
-                                       shell_word(connection.path()))
-                         : "");
+  refuse_schema(
+      connection.path(), faults,
+      readable ? fmt::format("copy the intact rows to a new database with `kiln merge NEW.db {}`, ",
+                             shell_word(connection.path()))
+               : "");
 }
 
 std::string foreign_schema(const sqlite::Connection& connection) {

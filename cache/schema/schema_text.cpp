@@ -86,7 +86,7 @@ std::string printable(const std::string& name) {
       !name.empty() && name.size() <= 64 && std::all_of(name.begin(), name.end(), [](char letter) {
         return letter == ' ' || (is_word(letter) && static_cast<unsigned char>(letter) < 0x80);
       });
-  return plain ? name : "of an unusual name";
+  return plain ? name : "an object with an unprintable name";
 }
 
 bool is_generated(const std::string& column) {

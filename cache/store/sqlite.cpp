@@ -29,9 +29,9 @@ struct Diagnosis {
 };
 
 constexpr const char* kDamageRemedy =
-    "run `kiln doctor --db {0}` for details, save the readable rows with `kiln export --database "
-    "--db {0} -o sound.jsonl`, move the file away (Kiln creates a new one), then `kiln import "
-    "sound.jsonl --db {0}`";
+    "run `kiln doctor --db {0}` for details. Save the readable rows with `kiln export --database "
+    "--db {0} -o sound.jsonl`, and move the file away. Then `kiln import sound.jsonl --db {0}` "
+    "creates a new database";
 
 Diagnosis diagnose(const SQLite::Exception& error) {
   if (error.getExtendedErrorCode() == SQLITE_READONLY_DBMOVED) {
@@ -49,30 +49,31 @@ Diagnosis diagnose(const SQLite::Exception& error) {
     case SQLITE_CORRUPT:
       return {Cause::damaged, "is damaged", kDamageRemedy};
     case SQLITE_FULL:
-      return {
-          Cause::full, "cannot grow: the disk is full",
-          "free some space (`df` shows where) and try again; the rows stored before are intact"};
+      return {Cause::full, "cannot grow: the disk is full",
+              "free some space (`df` shows where) and try again; the rows that were stored before "
+              "are intact"};
     case SQLITE_READONLY:
     case SQLITE_CANTOPEN:
     case SQLITE_PERM:
     case SQLITE_AUTH:
-      return {Cause::forbidden, "cannot be opened for this access",
-              "check owner and permissions of the file and its folder (file 0600, folder 0700)"};
+      return {Cause::forbidden, "cannot be opened: the file or its folder denies access",
+              "check the owner and the permissions of the file and its folder (file 0600, folder "
+              "0700)"};
     case SQLITE_IOERR:
       return {Cause::full, "cannot be read or written",
-              "check free space, quota and file size limit (`df`, `ulimit -f`), then the disk; the "
-              "rows stored before are intact"};
+              "check the free space, the quota and the file size limit (`df`, `ulimit -f`), then "
+              "the disk; the rows that were stored before are intact"};
     case SQLITE_INTERRUPT:
-      return {Cause::damaged, "takes too long to read for a file of this size",
-              "the file is damaged, or crafted to cause this: move the file away; Kiln creates a "
-              "new one"};
+      return {Cause::damaged, "takes too long to read for its size",
+              "move the file away, because the file is damaged or was manipulated; Kiln creates a "
+              "new file"};
     case SQLITE_TOOBIG:
       return {Cause::other, "exceeds the limit for a stored value",
-              "if no kernel is that large, the file is damaged: move the file away; Kiln creates a "
-              "new one"};
+              "if no kernel is that large, the file is damaged, so move the file away; Kiln "
+              "creates a new file"};
     default:
       return {Cause::other, "failed",
-              "run `kiln doctor --db {0}`; if doctor finds no fault, report this text"};
+              "run `kiln doctor --db {0}`; if `kiln doctor` finds no fault, report this message"};
   }
 }
 

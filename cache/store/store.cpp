@@ -123,7 +123,7 @@ std::string integrity_fault(const Connection& connection) {
     return check.step() && check.text(0) != "ok" ? "is damaged: " + check.text(0) : "";
   } catch (const sqlite::DatabaseError& error) {
     if (!error.may_be_local()) throw;
-    return "is damaged: SQLite cannot read all of it";
+    return "is damaged: SQLite cannot read the whole file";
   }
 }
 
@@ -138,7 +138,7 @@ std::string inspect(const Connection& connection, OpenMode mode) {
     return "";
   }
   const std::string foreign = foreign_schema(connection);
-  return foreign.empty() ? "" : "has a schema that is not Kiln's: " + foreign;
+  return foreign.empty() ? "" : "has an unexpected schema: " + foreign;
 }
 
 }  // namespace

@@ -102,7 +102,7 @@ void check_shortlists(const sqlite::Connection& connection, std::set<std::string
   if (connection.integer("SELECT count(*) FROM shortlists WHERE digest = ''") == 0 &&
       shortlists_need_mending(connection)) {
     faults.emplace_back(
-        "some shortlists are missing or not counted; the next run that opens the database for "
+        "some shortlists are missing or incomplete; the next run that opens the database for "
         "writing rebuilds the shortlists");
   }
   for (const Pair& pair : all_pairs(connection)) {
@@ -111,7 +111,7 @@ void check_shortlists(const sqlite::Connection& connection, std::set<std::string
     const CandidateKey& any = trials.front().key;
     const auto stored = find_shortlist(connection, pair, any.problem, any.device, corrupt);
     if (stored && *stored != shortlist_of(trials)) {
-      faults.push_back(fmt::format("shortlist of {} on {}: does not follow from its trials",
+      faults.push_back(fmt::format("shortlist of {} on {}: does not match the stored trials",
                                    any.problem.sizes_text(), any.device.name));
     }
   }
@@ -178,7 +178,7 @@ std::vector<std::string> TuningStore::check() const {
   if (impl_->has_shortlists) check_shortlists(connection, impl_->corrupt, faults);
   for (const std::string& view : altered_views(connection)) {
     faults.push_back(view +
-                     ": differs from Kiln's own view, but Kiln's answers do not need the view");
+                     ": differs from the view that Kiln creates; Kiln does not use the view");
   }
   for (const std::string& row : impl_->corrupt) {
     faults.push_back(row + ": content does not match its digest; Kiln ignores the row");

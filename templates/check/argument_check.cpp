@@ -399,7 +399,8 @@ std::string why_wrong_pointer(const CheckedLaunch& launch, const std::vector<std
     }
     const std::string_view what = behind ? "pointers to arrays of" : "whose elements are";
     const std::string remedy =
-        !is_operand(arg) ? "its entry in \"args\": an operand without a suffix has its own type"
+        !is_operand(arg)
+            ? "write the operand in \"args\" without a suffix, which passes the operand's own type"
         : depth == wanted
             ? fmt::format("the type of {0}{1}", launch.operation.operands[arg.index].name,
                           type_places(launch.operation, launch.operation.operands[arg.index].name))

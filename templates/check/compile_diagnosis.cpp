@@ -50,7 +50,8 @@ std::string explain_plain_launch(const KernelTemplate& kernel_template, const La
   return fmt::format(
       "{}:{}: the launch gives the kernel {} {} template arguments, but it has {} template "
       "parameters (line {}). Next: write one argument for each parameter between angle brackets: "
-      "launch {}<...>, where type slots, tunables and lets become types and numbers.",
+      "launch {}<...>. Kiln replaces the names of type slots, tunables and lets there with types "
+      "and numbers.",
       kernel_template.file(), launch.line, kernel.name, given, kernel.parameters, kernel.line,
       launch.kernel);
 }
@@ -67,7 +68,8 @@ std::string explain_launch(const KernelTemplate& kernel_template, const LaunchSp
     }
     return fmt::format(
         "{}:{}: the launch names the kernel \"{}\", but the file has no __global__ function of "
-        "that name; it has {}. Next: give both the same name.",
+        "that name. The file's __global__ functions: {}. Next: use one name in the launch line and "
+        "in the code.",
         kernel_template.file(), launch.line, launch.kernel,
         names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", ")));
   }
@@ -85,8 +87,8 @@ std::string explain_launch(const KernelTemplate& kernel_template, const LaunchSp
     classes.push_back("class " + parameter);
   }
   return fmt::format(
-      "{}:{}: the kernel {} has {} template parameters, but Kiln passes {}: the config "
-      "and the types of {}. Next: write template <{} C, {}>.",
+      "{}:{}: the kernel {} has {} template parameters, but Kiln passes {} template arguments: the "
+      "config struct and the types of {}. Next: write template <{} C, {}>.",
       kernel_template.file(), kernel->line, kernel->name, kernel->parameters, given,
       fmt::join(slots, " "), kernel_template.config_struct().type, fmt::join(classes, ", "));
 }
@@ -97,17 +99,15 @@ std::string explain_names(const KernelTemplate& kernel_template) {
   }
   if (kernel_template.config_struct().type.empty()) {
     return fmt::format(
-        "{}: the compiler finds no kernel with the name in the front matter (launch "
-        "NAME, or NAME<...>). Next: compare the name with the code; for a kernel in a "
-        "namespace, write the namespace too (launch mine::kernel); two kernels cannot "
-        "have the same name.",
+        "{}: the compiler finds no kernel for a launch line (launch NAME, or launch NAME<...>). "
+        "Next: compare the launch lines with the code. For a kernel in a namespace, write launch "
+        "mine::kernel. Give every kernel a name of its own.",
         kernel_template.file());
   }
   return fmt::format(
-      "{}: the compiler finds no kernel with the name in the front matter (launch "
-      "NAME, the config struct, types). Next: compare the name with the code; for a "
-      "kernel in a namespace, write the namespace too (launch mine::kernel); the "
-      "config struct must be outside of all namespaces.",
+      "{}: the compiler finds no kernel for a launch line (launch NAME means NAME<config struct, "
+      "types>). Next: compare the launch lines with the code. For a kernel in a namespace, write "
+      "launch mine::kernel. Declare the config struct outside of all namespaces.",
       kernel_template.file());
 }
 
@@ -135,19 +135,20 @@ std::string explain_header(const KernelTemplate& kernel_template, std::string_vi
   const std::string place =
       line == 0 ? kernel_template.file() : fmt::format("{}:{}", kernel_template.file(), line);
   std::string next =
-      "compare its name with the folder of CUDA's headers; --cuda-include names "
-      "another folder";
+      "compare the header's name with the files in CUDA's folder of headers, or name another "
+      "folder with --cuda-include";
   if (header.starts_with(kLibcuxx)) {
     const auto twin = header.substr(kLibcuxx.size());
-    next = is_standard_header(twin) ? fmt::format("include <{}>, which Kiln has for kernels", twin)
-                                    : fmt::format("libcu++ has no such header; for <{}>: {}", twin,
-                                                  advice_on_missing_header(twin));
+    next = is_standard_header(twin)
+               ? fmt::format("include <{}>, a header that Kiln supplies for kernels", twin)
+               : fmt::format("remove this #include, because libcu++ has no such header; {}",
+                             advice_on_missing_header(twin));
   } else if (!is_cuda_header(header)) {
     next = advice_on_missing_header(header);
   }
   return fmt::format(
-      "{}: there is no <{}>: kernels are compiled by NVRTC, which has CUDA's headers and few of "
-      "the host's. Next: {}.",
+      "{}: there is no header <{}> for kernels: NVRTC compiles kernels with CUDA's headers and "
+      "only a few standard headers. Next: {}.",
       place, header, next);
 }
 
@@ -166,10 +167,10 @@ std::string explain_number(const KernelTemplate& kernel_template,
     if (!error.message.starts_with("expected ") || std::ranges::find(macros, word) == macros.end())
       continue;
     return fmt::format(
-        "{}: \"{}\" is tuned, so Kiln defines it as a macro, and the compiler reads a number in "
-        "place of a name here. Next: delete this declaration, or put the declaration between "
-        "#ifndef {} and #endif, which hides it from Kiln; if the name means something else, rename "
-        "it.",
+        "{}: \"{}\" is tuned, so Kiln defines a macro of this name, and the compiler reads a "
+        "number here in place of the name. Next: delete this declaration, or put the declaration "
+        "between #ifndef {} and #endif to hide it from Kiln. If the name here does not mean the "
+        "tuned value, choose another name.",
         place_of(kernel_template.file(), error), word, kTunerMacro);
   }
   return {};
@@ -300,8 +301,9 @@ std::string why_wrong_parameters(const KernelTemplate& kernel_template,
       parameters += fmt::format(", const __grid_constant__ kiln::TensorMap {}", map.slot);
     }
     return fmt::format(
-        "{}:{}: the kernel {} does not take one kiln::{}{}{} by value; a reference or a "
-        "pointer would be a host address, and other parameters get no value. Next: write "
+        "{}:{}: the kernel {} has the wrong parameters: Kiln passes one kiln::{}{}{} by value. A "
+        "reference or a pointer would hold a host address, and other parameters would get no "
+        "value. Next: write "
         "{}(const kiln::{} args{}).",
         kernel_template.file(), line, name, typed->argument,
         at_launch.empty() ? "" : fmt::format(" and then one {}", at_launch),

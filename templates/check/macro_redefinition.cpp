@@ -64,36 +64,36 @@ std::string certain_code(std::string_view source, std::span<const std::string> m
 std::string explain_declaration(const ScannedDeclaration& declaration) {
   if (declaration.is_template_parameter) {
     return fmt::format(
-        "\"{0}\" is tuned, so Kiln defines it as a macro, and the compiler would read a number in "
-        "place of this template parameter. Next: delete the parameter, or rename it and let the "
-        "launch line give its value: launch KERNEL<{0}>",
+        "\"{0}\" is tuned, so Kiln defines a macro of this name, and the compiler would read a "
+        "number in place of this template parameter. Next: delete the parameter, or rename the "
+        "parameter and pass its value in the launch line: launch KERNEL<{0}>",
         declaration.name);
   }
   return fmt::format(
-      "\"{}\" is tuned, so Kiln defines it as a macro, and the compiler would read a number in "
-      "place of the name that is declared here. Next: delete this declaration, or put the "
-      "declaration between #ifndef {} and #endif, which hides it from Kiln; if the name means "
-      "something else, rename it",
+      "\"{}\" is tuned, so Kiln defines a macro of this name, and the compiler would read a number "
+      "here in place of the name. Next: delete this declaration, or put the declaration between "
+      "#ifndef {} and #endif to hide it from Kiln. If the name here does not mean the tuned value, "
+      "choose another name",
       declaration.name, kTunerMacro);
 }
 
 std::string explain_redefinition(const MacroRedefinition& each) {
   if (!each.guard.empty()) {
     return fmt::format(
-        "\"{0}\" is tuned, and here it gets another value, because the #ifndef above tests "
-        "\"{1}\". Next: write #ifndef {0}",
+        "this line redefines the tuned macro \"{0}\", because the #ifndef above tests \"{1}\". "
+        "Next: write #ifndef {0}",
         each.name, each.guard);
   }
   if (each.is_mark) {
     return fmt::format(
-        "Kiln defines \"{}\" for its own builds, and this line would switch on code for "
-        "other builds. Next: delete this line",
+        "Kiln defines \"{}\" when it compiles kernels, and this #undef would make Kiln compile "
+        "code for other compilers. Next: delete this line",
         each.name);
   }
   return fmt::format(
-      "\"{}\" is tuned, so Kiln defines it, but this line sets another value: Kiln would launch "
-      "kernels for one value and compile them with the other. Next: delete this line, or put it "
-      "between #ifndef {} and #endif, which hides it from Kiln",
+      "this line redefines the tuned macro \"{}\": Kiln would compile kernels with this line's "
+      "value, but launch the kernels for the tuned value. Next: delete this line, or put the line "
+      "between #ifndef {} and #endif to hide it from Kiln",
       each.name, kTunerMacro);
 }
 

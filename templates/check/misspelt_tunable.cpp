@@ -79,10 +79,10 @@ void refuse_misspelt_tunables(std::string_view source, const std::vector<FrontMa
              fmt::format("the kernel's text never uses the tunable \"{0}\", but line {1} {2} "
                          "\"{3}\"{4}. Next: {5}",
                          tunable, meant->line, meant->is_defined ? "names" : "uses", meant->text,
-                         mentioned ? ", as other lines of the front matter do"
+                         mentioned ? ", and so do other lines of the front matter"
                                    : ", so all candidates would have the same code",
-                         mentioned ? fmt::format("write {} in this line", meant->text)
-                                   : "give both the same name"));
+                         mentioned ? fmt::format("name the tunable {} in this line", meant->text)
+                                   : "use one name in both lines"));
   }
 }
 

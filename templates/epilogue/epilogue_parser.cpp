@@ -102,8 +102,9 @@ class EpilogueParser : private ExpressionReader {
       if (!accept(symbol)) continue;
       const int right = sum();
       if (!accept("?")) {
-        fail(place, fmt::format("'{}' can only choose between two values: write x {} y ? a : b",
-                                symbol, symbol));
+        fail(place,
+             fmt::format("a comparison with '{}' needs '?' and ':' after it: write x {} y ? a : b",
+                         symbol, symbol));
       }
       const int then = conditional();
       expect(":", "between the two choices");
@@ -157,7 +158,7 @@ class EpilogueParser : private ExpressionReader {
     const auto [end, status] = std::from_chars(first, text_.data() + text_.size(), value);
     if (status != std::errc{} || !std::isfinite(value)) fail(at_, "not a finite number");
     at_ += static_cast<std::size_t>(end - first);
-    if (is_letter(peek())) fail(at_, "the number ends here; write '*' to multiply");
+    if (is_letter(peek())) fail(at_, "a letter follows the number; write '*' to multiply");
     skip_space();
     Node node;
     node.number = value;
@@ -264,7 +265,8 @@ class EpilogueParser : private ExpressionReader {
                        find_function(name) != nullptr || name == "m" || name == "n";
     if (taken) fail(begin, fmt::format("\"{}\" is a reserved name; choose another name", name));
     if (name.size() > kMaxName) {
-      fail(begin, fmt::format("a name of more than {} characters", kMaxName));
+      fail(begin,
+           fmt::format("the name has more than {} characters; choose a shorter name", kMaxName));
     }
     EpilogueSlot found;
     found.name = name;
@@ -291,21 +293,22 @@ class EpilogueParser : private ExpressionReader {
                               [&](const EpilogueSlot& other) { return other.name == found.name; });
     if (place == operands.end()) {
       if (operands.size() == static_cast<std::size_t>(kMostEpilogueOperands)) {
-        fail(begin, fmt::format("more than {} operands", kMostEpilogueOperands));
+        fail(begin, fmt::format("the epilogue has more than {} operands, the limit",
+                                kMostEpilogueOperands));
       }
       operands.push_back(found);
       place = operands.end() - 1;
     } else {
       if (found.recorded || place->recorded) {
-        fail(begin,
-             fmt::format(
-                 "\"{}\" appears twice, but amax writes its operand once, and an epilogue cannot "
-                 "read that operand",
-                 found.name));
+        fail(begin, fmt::format("\"{}\" appears twice, but amax writes this operand, so the "
+                                "epilogue can name the operand only once",
+                                found.name));
       }
       if (!found.type) found.type = place->type;
       if (found != *place) {
-        fail(begin, fmt::format("\"{}\" appears before with another extent or type", found.name));
+        fail(begin, fmt::format("\"{}\" has another extent or type earlier in the epilogue; write "
+                                "the same extent and type everywhere",
+                                found.name));
       }
     }
     return static_cast<int>(place - operands.begin());

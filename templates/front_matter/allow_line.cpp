@@ -33,8 +33,8 @@ void add_allowance(const FrontMatterLine& line, std::vector<AllowSpec>& allowanc
   if (known == kAllowances.end()) {
     std::vector<std::string> names;
     for (const NamedAllowance& each : kAllowances) names.emplace_back(each.name);
-    line.fail(
-        0, fmt::format("\"{}\" cannot be allowed{}", line.text, meant_or_known(line.text, names)));
+    line.fail(0, fmt::format("\"allow\" does not accept the name \"{}\"{}", line.text,
+                             meant_or_known(line.text, names)));
   }
   if (line.comment.empty()) {
     line.fail(line.text.size(), fmt::format("write the reason after \"//\", because every verdict "
@@ -42,7 +42,8 @@ void add_allowance(const FrontMatterLine& line, std::vector<AllowSpec>& allowanc
                                             line.text));
   }
   if (std::ranges::find(allowances, known->what, &AllowSpec::what) != allowances.end()) {
-    line.fail_at_key(fmt::format("a second \"allow {}\" for this launch", line.text));
+    line.fail_at_key(
+        fmt::format("this launch already has \"allow {}\"; remove one of the two", line.text));
   }
   allowances.push_back({known->what, line.comment, line.text_place.line});
 }

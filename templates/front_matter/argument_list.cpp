@@ -77,7 +77,7 @@ class ArgumentListParser {
   [[nodiscard]] ArgumentSpec item(TextPart part, std::size_t nesting) const {
     if (part.text.empty()) {
       line_.fail(part.offset,
-                 "an argument is missing here: an operand, a scalar, an integer expression, "
+                 "an argument is missing here; write an operand, a scalar, an integer expression, "
                  "\"workspace\" or a struct {a, b}");
     }
     if (part.text.front() == '{') return structure(part, nesting);
@@ -104,7 +104,7 @@ class ArgumentListParser {
     }
     const auto inner = part.text.substr(1, part.text.size() - 2);
     if (trimmed(inner).empty()) {
-      line_.fail(part.offset, "a struct has members: {x, rows}");
+      line_.fail(part.offset, "a struct needs members, as in {x, rows}");
     }
     ArgumentSpec spec;
     spec.kind = Kind::structure;
@@ -162,15 +162,13 @@ class ArgumentListParser {
     const OperandSpec& operand = operation_.operands[*index];
     if (spec.kind == Kind::magnitude && operand.role == OperandRole::in) {
       line_.fail(part.offset,
-                 fmt::format("{} is an input, but only outputs (out, inout) have a magnitude",
+                 fmt::format("\".magnitude\" needs an output (out or inout), but {} is an input",
                              operand.name));
     }
     if (spec.kind == Kind::before && operand.role != OperandRole::inout) {
-      line_.fail(
-          part.offset,
-          fmt::format("{} is not \"inout\", but only an \"inout\" operand has a value before the "
-                      "launch",
-                      operand.name));
+      line_.fail(part.offset,
+                 fmt::format("\".before\" needs an \"inout\" operand, but {} is not \"inout\"",
+                             operand.name));
     }
     return spec;
   }
@@ -181,8 +179,8 @@ class ArgumentListParser {
     const auto view = part.text.substr(dot + 1);
     if (std::ranges::find(views, view) == views.end()) {
       line_.fail(part.offset + dot + 1,
-                 fmt::format("an operand has no \".{}\"{}; a reference may take .f64 and "
-                             ".magnitude, a checker .f64 and .before",
+                 fmt::format("an operand has no \".{}\"{}; write .f64 or .magnitude in a "
+                             "reference, and .f64 or .before in a checker",
                              view, did_you_mean(view, views)));
     }
     const bool is_for_reference = view != views[2];
@@ -191,9 +189,9 @@ class ArgumentListParser {
                           (owner_ == ArgumentsOf::checker && is_for_checker);
     if (!is_known) {
       line_.fail(part.offset + dot,
-                 fmt::format("only a {} can take \".{}\" of an operand; {} \"{}\"",
+                 fmt::format("only a {} can use \".{}\" of an operand; {} \"{}\"",
                              is_for_reference ? "reference" : "checker", view,
-                             owner_ == ArgumentsOf::kernel ? "kernels take" : "write",
+                             owner_ == ArgumentsOf::kernel ? "for a kernel, write" : "write",
                              part.text.substr(0, dot)));
     }
     if (view == views[0]) return Kind::float64;
@@ -203,7 +201,7 @@ class ArgumentListParser {
   [[nodiscard]] ArgumentSpec workspace(TextPart part) const {
     if (owner_ != ArgumentsOf::kernel) {
       line_.fail(part.offset,
-                 fmt::format("a {} has no workspace",
+                 fmt::format("a {} cannot use a workspace; remove this argument",
                              owner_ == ArgumentsOf::reference ? "reference" : "checker"));
     }
     ArgumentSpec spec;
@@ -233,12 +231,12 @@ class ArgumentListParser {
   /// An integer that its parameter has not would silently arrive as another one.
   void check_holds(NumberType type, const ScalarSpec& scalar, std::size_t offset) const {
     if (takes_every_value(type, scalar.type)) return;
-    line_.fail(offset,
-               fmt::format("the scalar {} is declared as {}, but {} cannot hold all values of "
-                           "that type; declare the scalar with the kernel's type, \"scalar {} {} "
-                           "= ...\"",
-                           scalar.name, to_string(scalar.type), cpp_spelling(type), scalar.name,
-                           to_string(type)));
+    line_.fail(
+        offset,
+        fmt::format("the scalar {} has the declared type {}, but the kernel's type {} cannot hold "
+                    "all values of the declared type; declare the scalar as \"scalar {} {} = ...\"",
+                    scalar.name, to_string(scalar.type), cpp_spelling(type), scalar.name,
+                    to_string(type)));
   }
 
   [[nodiscard]] ArgumentSpec number(TextPart part, NumberType type) const {
@@ -398,8 +396,10 @@ class ArgumentPlanner {
   [[nodiscard]] std::int64_t offset_of(const Expression& expression) const {
     const std::int64_t offset = value_(expression);
     if (offset < 0) {
-      refuse_(fmt::format("the argument \"workspace + {}\" begins before the workspace, at {}",
-                          expression.text(), offset));
+      refuse_(
+          fmt::format("the argument \"workspace + {}\" points before the workspace: the offset is "
+                      "{}, but must be at least 0",
+                      expression.text(), offset));
     }
     return offset;
   }

@@ -62,12 +62,12 @@ void check_scope(const FrontMatterLine& line, std::string_view array, std::strin
   }
   if (!other) return;
   if (other->is_hidden) {
-    line.fail(0, fmt::format("{} of line {} is static or in an unnamed namespace, so only its own "
-                             "file can find the array; move the array out",
+    line.fail(0, fmt::format("{} (line {}) is static or in an unnamed namespace, so Kiln cannot "
+                             "address this array; remove \"static\" or the unnamed namespace",
                              last_part(array), other->line));
   }
-  line.fail(0, fmt::format("the array of line {} is {}; write \"constant {} = ...\"", other->line,
-                           other->name, other->name));
+  line.fail(0, fmt::format("the array in line {} has the full name {}; write \"constant {} = ...\"",
+                           other->line, other->name, other->name));
 }
 
 }  // namespace
@@ -78,10 +78,9 @@ void add_constant(const FrontMatterLine& line, const Operation& operation, std::
   const auto equals = text.find('=');
   const auto array = trimmed(text.substr(0, equals));
   if (equals == std::string_view::npos || !is_qualified_name(array)) {
-    line.fail(
-        0,
-        "write a constant as \"d_filter = filter\": a __constant__ array of this file, and the "
-        "operand whose values the array gets");
+    line.fail(0,
+              "expected here: \"ARRAY = OPERAND\", as in \"d_filter = filter\"; Kiln copies the "
+              "operand into this file's __constant__ array");
   }
   if (!declares_constant(source, last_part(array))) {
     line.fail(0, fmt::format("the source declares no __constant__ array \"{}\"", array));
@@ -98,17 +97,17 @@ void add_constant(const FrontMatterLine& line, const Operation& operation, std::
   }
   const auto index = static_cast<std::size_t>(found - known.begin());
   if (operation.operands[index].role != OperandRole::in) {
-    line.fail(at_name, fmt::format("\"{}\" is written by the kernels, which cannot write to "
-                                   "constant memory",
-                                   name));
+    line.fail(at_name,
+              fmt::format("kernels write \"{}\", but they cannot write to constant memory", name));
   }
   if (operation.operands[index].pointers) {
-    line.fail(at_name,
-              fmt::format("\"{}\" is an operand with pointers, which a constant array cannot hold",
-                          name));
+    line.fail(at_name, fmt::format("\"{}\" is an operand with \"pointers\", and constant memory "
+                                   "cannot hold such an operand",
+                                   name));
   }
   if (std::ranges::find(constants, array, &ConstantSpec::array) != constants.end()) {
-    line.fail(0, fmt::format("a second \"constant\" for {}", array));
+    line.fail(
+        0, fmt::format("another \"constant\" line already fills {}; remove one of the two", array));
   }
   constants.push_back(
       {std::string(array), static_cast<std::uint16_t>(index), line.text_place.line});

@@ -29,7 +29,7 @@ void check_cost(const FrontMatterLine& line, std::string_view name,
   }
   for (const auto& other : costs) {
     if (other.slot < 0 && other.name == name) {
-      line.fail(0, fmt::format("a second cost \"{}\"", name));
+      line.fail(0, fmt::format("the cost \"{}\" appears in two lines; remove one of them", name));
     }
   }
 }

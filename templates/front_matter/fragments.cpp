@@ -27,12 +27,13 @@ FragmentStruct struct_of(const FrontMatterLine& line, const FrontMatterLine& use
                          const KernelTemplate::Fragment& fragment) {
   const Declaration& declaration = line.declaration;
   if (!declaration.bases.empty()) {
-    throw_at(declaration.place, declaration.name, 0, "a struct in a fragment cannot have bases");
+    throw_at(declaration.place, declaration.name, 0,
+             "a struct in a header of a \"use\" line cannot have base structs");
   }
   auto scanned = find_struct(fragment.text, declaration.name);
   if (!scanned) {
     throw_at(declaration.place, declaration.name, 0,
-             fmt::format("the struct {} has no end", declaration.name));
+             fmt::format("the struct {} has no closing '}}'", declaration.name));
   }
   return {declaration.name, line.key == "at", std::move(scanned->fields), use};
 }
@@ -45,8 +46,8 @@ std::vector<FrontMatterLine> read_fragment(const FrontMatterLine& use,
   for (auto& line : read_front_matter(fragment.file, fragment.text)) {
     if (std::ranges::find(kOfFragments, line.key) == kOfFragments.end()) {
       line.fail_at_key(
-          fmt::format("\"{}\" cannot be in a header that templates use; such a header "
-                      "has {} lines",
+          fmt::format("\"{}\" lines are not allowed in a header of a \"use\" line; write this line "
+                      "in the template (allowed in such a header: {})",
                       line.key, fmt::join(kOfFragments, ", ")));
     }
     if (line.key == "config" || line.key == "at") {
@@ -79,7 +80,8 @@ std::vector<FragmentStruct> insert_fragments(std::vector<FrontMatterLine>& lines
       continue;
     }
     if (std::ranges::find(used, line.text) != used.end()) {
-      line.fail(0, fmt::format("a second \"use\" of {}; one is enough", line.text));
+      line.fail(0,
+                fmt::format("another \"use\" line already names {}; remove this line", line.text));
     }
     used.push_back(line.text);
     // A part of the digest is what the source includes.
@@ -104,14 +106,15 @@ std::vector<const FragmentStruct*> bases_of(const Declaration& declaration, bool
         fragments, [&](const FragmentStruct& one) { return one.name == name; });
     if (found == fragments.end()) {
       throw_at(declaration.place, declaration.name, 0,
-               fmt::format("Kiln does not know the fields of the base {}. Next: mark that struct "
-                           "with \"//@ {}\" in its header, and add \"//@ use HEADER\" here.",
-                           name, kind_of(is_at_launch)));
+               fmt::format(
+                   "Kiln does not know the fields of the base struct {}. Next: mark the base "
+                   "struct with \"//@ {}\" in its header, and add \"//@ use HEADER\" to this file.",
+                   name, kind_of(is_at_launch)));
     }
     if (found->is_at_launch != is_at_launch) {
       throw_at(declaration.place, declaration.name, 0,
-               fmt::format("the base {} is marked \"//@ {}\", but this struct is marked \"//@ "
-                           "{}\"",
+               fmt::format("the base struct {} is marked \"//@ {}\", but the derived struct is "
+                           "marked \"//@ {}\"; write the same mark on both",
                            name, kind_of(found->is_at_launch), kind_of(is_at_launch)));
     }
     bases.push_back(&*found);
@@ -119,9 +122,12 @@ std::vector<const FragmentStruct*> bases_of(const Declaration& declaration, bool
   for (const FragmentStruct& one : fragments) {
     if (one.is_at_launch != is_at_launch) continue;
     if (std::ranges::find(bases, &one) != bases.end()) continue;
-    one.use.fail(0, fmt::format("its struct {0} must be a base of {1}. Next: write struct {1} : "
-                                "{0} {{  //@ {2}",
-                                one.name, declaration.name, kind_of(is_at_launch)));
+    one.use.fail(
+        0,
+        fmt::format(
+            "this header has the struct {0}, so {1} must derive from {0}. Next: write struct {1} : "
+            "{0} {{  //@ {2}",
+            one.name, declaration.name, kind_of(is_at_launch)));
   }
   return bases;
 }

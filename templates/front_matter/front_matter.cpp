@@ -93,28 +93,28 @@ Tunable parse_tunable(const FrontMatterLine& line) {
   for (const auto [word, offset] : split_words(text)) {
     auto digits = word;
     if (tunable.values.size() == kMostValues) {
-      line.fail(offset,
-                fmt::format(
-                    "more than {} values for one tunable; a let can compute the values in between",
-                    kMostValues));
+      line.fail(offset, fmt::format("the tunable has more than {} values; list fewer values, and "
+                                    "compute the others with a let",
+                                    kMostValues));
     }
     const bool is_default = digits.ends_with('*');
     if (is_default) digits.remove_suffix(1);
     const std::int64_t value = read_value(line, {digits, offset}, tunable);
     if (is_flag && value != 0 && value != 1) {
-      line.fail(offset, fmt::format("{} is a bool: its values are 0 and 1", tunable.name));
+      line.fail(offset, fmt::format("{} is a bool, so its values must be 0 and 1", tunable.name));
     }
     if (is_int && is_named_value(value)) {
-      line.fail(offset, fmt::format("{0} is an int, but {1} is a name. Next: declare the names, as "
-                                    "enum class Kind {{ {1}, ... }}; and the field as Kind {0};",
+      line.fail(offset, fmt::format("{0} is an int, but {1} is a name. Next: declare enum class "
+                                    "Kind {{ {1}, ... }}; and change the field to Kind {0};",
                                     tunable.name, value_text(value)));
     }
     if (!is_flag && !is_int && type != kMacro && !is_named_value(value)) {
-      line.fail(offset, fmt::format("{} is a {}, so its values must be names; numbers need an int",
+      line.fail(offset, fmt::format("{} has the type {}, so its values must be names; for numbers, "
+                                    "change the type to int",
                                     tunable.name, type));
     }
     if (is_default && starred)
-      line.fail(offset, "a second default (*); only one value can have it");
+      line.fail(offset, "another value is already the default (*); remove one '*'");
     if (is_default || tunable.values.empty()) tunable.default_value = value;
     starred = starred || is_default;
     tunable.values.push_back(value);
@@ -137,7 +137,7 @@ TypeRow parse_type_row(const FrontMatterLine& line, const Operation& operation) 
   for (const auto [word, offset] : split_words(line.text)) {
     const auto equals = word.find('=');
     if (equals == std::string_view::npos) {
-      line.fail(offset, "types are written \"slot=type|type\" without spaces around '=' and '|'");
+      line.fail(offset, "write types as \"slot=type|type\", without spaces around '=' and '|'");
     }
     TypeRow::Slot slot{std::string(word.substr(0, equals)), {}, {}};
     if (!is_slot(slot.name)) {
@@ -155,7 +155,7 @@ TypeRow parse_type_row(const FrontMatterLine& line, const Operation& operation) 
         if (!lists(slot.name, *type)) {
           line.fail(offset + at,
                     fmt::format("{} does not list {} for \"{}\"; \"kiln operations {}\" "
-                                "shows which types it has",
+                                "shows the types of the operation",
                                 operation.name, name, slot.name, operation.name));
         }
         slot.allowed.push_back(*type);
@@ -188,8 +188,8 @@ TypeRow parse_type_row(const FrontMatterLine& line, const Operation& operation) 
   }
   for (const auto& slot : row.slots) {
     if (!is_grounded(slot.name)) {
-      line.fail(0, fmt::format("\"{}\" has no type, because these slots only refer to each other; "
-                               "list types for one slot",
+      line.fail(0, fmt::format("the type of \"{}\" is undefined, because these slots refer only to "
+                               "each other; write a list of types for one slot",
                                slot.name));
     }
   }
@@ -201,7 +201,7 @@ std::pair<std::string_view, TextPart> name_and_value(const FrontMatterLine& line
   const std::string_view text = line.text;
   const auto equals = text.find('=');
   if (equals == std::string_view::npos) {
-    line.fail(0, fmt::format("a {} is written \"name = {}\"", line.key,
+    line.fail(0, fmt::format("write the line as \"{} name = {}\"", line.key,
                              line.key == "tune" ? "64 128* 256" : "expression"));
   }
   auto name = text.substr(0, equals);

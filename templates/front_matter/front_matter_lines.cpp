@@ -90,7 +90,8 @@ void check_filled_in(const std::vector<FrontMatterLine>& lines) {
 void check_names(const FrontMatterLine& line) {
   const auto fail = [&](const SourcePlace& place, std::string_view text, std::size_t offset) {
     throw_at(place, text, offset,
-             fmt::format("a name of more than {} characters", kMostNameCharacters));
+             fmt::format("the name has more than {} characters; choose a shorter name",
+                         kMostNameCharacters));
   };
   if (line.declaration.name.size() > kMostNameCharacters) {
     fail(line.declaration.place, line.declaration.name, 0);
@@ -281,7 +282,7 @@ class Reader {
   void count(std::string_view line, std::string_view body, int number) {
     if (++count_ <= kMostFrontMatterLines) return;
     throw_at(place(line, body, number), body, 0,
-             fmt::format("more than {} lines of front matter", kMostFrontMatterLines));
+             fmt::format("the front matter has more than {} lines", kMostFrontMatterLines));
   }
 
   std::string file_;

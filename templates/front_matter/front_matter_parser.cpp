@@ -172,7 +172,8 @@ class FrontMatterParser {
       }
       const bool once = std::find(kOnce.begin(), kOnce.end(), line.key) != kOnce.end();
       if (once && find(line.key) != &line) {
-        line.fail_at_key(fmt::format("a second \"{}\" line; only one is allowed", line.key));
+        line.fail_at_key(
+            fmt::format("the template has two \"{}\" lines; remove one of them", line.key));
       }
     }
   }
@@ -219,9 +220,9 @@ class FrontMatterParser {
     for (const FragmentStruct& fragment : fragments_) {
       if (find(fragment.is_at_launch ? "at" : "config") != nullptr) continue;
       fragment.use.fail(
-          0, fmt::format(
-                 "its struct {0} has to be a base. Next: declare struct Name : {0} {{  //@ {1}",
-                 fragment.name, fragment.is_at_launch ? "at launch" : "config"));
+          0, fmt::format("this header has the struct {0}, so a struct of the template must derive "
+                         "from {0}. Next: declare struct Name : {0} {{  //@ {1}",
+                         fragment.name, fragment.is_at_launch ? "at launch" : "config"));
     }
   }
 
@@ -286,10 +287,9 @@ class FrontMatterParser {
       parts_.run.workspace = expression(line);
     } else if (line.key == "epilogue") {
       if (operation_->is_declared()) {
-        line.fail_at_key(fmt::format("kernels of {} take no expressions", operation_->name));
+        line.fail_at_key(fmt::format("kernels of {} cannot have epilogues", operation_->name));
       }
-      if (line.text != "yes")
-        line.fail(0, "the only value is \"yes\": the template's kernels take expressions");
+      if (line.text != "yes") line.fail(0, "write \"epilogue yes\", or remove this line");
       parts_.support.takes_epilogue = true;
     } else if (line.key == "constant") {
       read_constant(line);
@@ -305,8 +305,8 @@ class FrontMatterParser {
   void read_constant(const FrontMatterLine& line) {
     if (!operation_->is_declared()) {
       line.fail_at_key(
-          fmt::format("kernels of {} get all operands in one struct; \"constant\" is "
-                      "for operations that are declared with a reference",
+          fmt::format("\"constant\" lines are only for operations that a file declares; kernels of "
+                      "{} get all operands in one struct",
                       operation_->name));
     }
     add_constant(line, *operation_, parts_.about.source, parts_.run.constants);
@@ -335,7 +335,7 @@ class FrontMatterParser {
                                   value);
     }
     if (parts_.space.tunables.size() > kMostTunables) {
-      line.fail_at_key(fmt::format("more than {} tunables", kMostTunables));
+      line.fail_at_key(fmt::format("the template has more than {} tunables", kMostTunables));
     }
   }
 
@@ -434,11 +434,12 @@ class FrontMatterParser {
   void read_args(const FrontMatterLine& line) {
     if (!operation_->is_declared()) {
       line.fail_at_key(
-          fmt::format("all kernels of {} get the same struct; \"args\" is for operations that are "
-                      "declared with a reference",
+          fmt::format("\"args\" lines are only for operations that a file declares; all kernels of "
+                      "{} get the same struct",
                       operation_->name));
     }
-    if (args_lines_.back() != nullptr) line.fail_at_key("a second \"args\" for this launch");
+    if (args_lines_.back() != nullptr)
+      line.fail_at_key("this launch has two \"args\" lines; remove one of them");
     args_lines_.back() = &line;
     parts_.run.launches.back().args_line = line.text_place.line;
     parts_.run.launches.back().args =
@@ -465,7 +466,7 @@ class FrontMatterParser {
     check_struct("at", parts_.launch_struct.fields);
     if (parts_.launch_struct.fields.size() > kMostLaunchValues) {
       find("at")->fail_at_key(
-          fmt::format("more than {} fields, the maximum for a launch", kMostLaunchValues));
+          fmt::format("the launch struct has more than {} fields, the limit", kMostLaunchValues));
     }
   }
 
@@ -489,9 +490,10 @@ class FrontMatterParser {
       const auto known = fields_.find(name);
       if (known == fields_.end()) {
         throw_at(line.declaration.place, line.declaration.name, 0,
-                 fmt::format("the field \"{0}\" of {1} has no value; write \"int {0};  //@ tune "
-                             "...\" or \"//@ let ...\" after it, or make it static constexpr",
-                             name, base.empty() ? line.declaration.name : base));
+                 fmt::format(
+                     "the field \"{0}\" of {1} has no value; write \"int {0};  //@ tune "
+                     "...\" or \"//@ let ...\" after the field, or make the field static constexpr",
+                     name, base.empty() ? line.declaration.name : base));
       }
       fields.push_back({.name = name, .type = known->second, .base = base});
     }
@@ -549,9 +551,8 @@ class FrontMatterParser {
     const std::string plain =
         at == std::string::npos ? launch.kernel : launch.kernel.substr(at + 1);
     if (fields_.contains(plain) && !contains(not_compiled_, plain)) {
-      line.fail(0, fmt::format("\"{}\" is also a macro of this template; rename the macro or this "
-                               "name",
-                               plain));
+      line.fail(0,
+                fmt::format("\"{}\" is both a kernel and a macro; rename one of the two", plain));
     }
   }
 

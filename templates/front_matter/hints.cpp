@@ -29,10 +29,11 @@ void check_lines(const std::string& file, std::string_view text) {
     const bool is_statement = body.starts_with("//@");
     if (body.starts_with("//") && (!is_statement || column == 1)) continue;
     throw_at({file, number, static_cast<int>(column), std::string(line)}, body, 0,
-             is_statement ? "a statement begins in the first column; remove the spaces before it"
-                          : fmt::format("a line of hints begins with \"//@\" and one of {}; a "
-                                        "comment begins with \"//\"",
-                                        fmt::join(kHints, ", ")));
+             is_statement
+                 ? "\"//@\" must begin in the first column; remove the spaces before \"//@\""
+                 : fmt::format(
+                       "expected here: \"//@\" and one of {}, or a comment that begins with \"//\"",
+                       fmt::join(kHints, ", ")));
   }
 }
 
@@ -44,9 +45,10 @@ std::vector<FrontMatterLine> read_hints(const KernelTemplate::Hints& hints,
   auto lines = read_front_matter(hints.file, hints.text);
   for (const auto& line : lines) {
     if (std::find(kHints.begin(), kHints.end(), line.key) != kHints.end()) continue;
-    line.fail_at_key(fmt::format(
-        "\"{}\" cannot be in a file of hints, which has only {} lines; write this line in {}",
-        line.key, fmt::join(kHints, ", "), owner));
+    line.fail_at_key(
+        fmt::format("\"{}\" lines are not allowed in a hints file, which has only {} lines; write "
+                    "this line in {}",
+                    line.key, fmt::join(kHints, ", "), owner));
   }
   return lines;
 }

@@ -43,12 +43,12 @@ void add_map(const FrontMatterLine& line, const Operation& operation, const Name
              LaunchSpec& launch) {
   if (operation.is_declared()) {
     line.fail_at_key(
-        fmt::format("\"map\" lines need an operation whose operands have leading dimensions, such "
-                    "as {}; operands of {} are tight, and their kernels copy without tensor maps",
+        fmt::format("\"map\" lines are only for kernels of {}; kernels of {} get no tensor maps",
                     typed_operation_names(), operation.name));
   }
   if (launch.maps.size() == kMostTensorMaps) {
-    line.fail_at_key(fmt::format("more than {} maps of this launch", kMostTensorMaps));
+    line.fail_at_key(
+        fmt::format("this launch has more than {} \"map\" lines, the limit", kMostTensorMaps));
   }
   launch.maps.push_back(parse_tensor_map(line, operation, names));
 }
@@ -72,7 +72,7 @@ void add_launch_part(const FrontMatterLine& line, const Operation& operation,
   if (line.key == "allow") return add_allowance(line, launch.allowances);
   if (line.key == "map") return add_map(line, operation, names, launch);
   const auto refuse_second = [&] {
-    line.fail_at_key(fmt::format("a second \"{}\" for this launch", line.key));
+    line.fail_at_key(fmt::format("this launch has two \"{}\" lines; remove one of them", line.key));
   };
   if (auto* const part = single_part(launch, line.key)) {
     if (*part) refuse_second();

@@ -67,14 +67,16 @@ class MapParser {
     const auto& known = clause_names();
     if (std::find(known.begin(), known.end(), name) == known.end()) {
       line_.fail(clause.offset,
-                 fmt::format("unknown part \"{}\" of a map{}; its parts are: {}", name,
+                 fmt::format("a map has no part \"{}\"{}; the parts of a map are: {}", name,
                              did_you_mean(name, known), fmt::join(known, " ")));
     }
     const auto rest = trimmed(clause.text.substr(name.size()));
     const TextPart value{
         rest, clause.offset + (rest.empty() ? name.size() : offset_in(clause.text, rest))};
     const auto set = [&](auto& to, auto parsed, bool is_set) {
-      if (is_set) line_.fail(clause.offset, fmt::format("a second \"{}\" of this map", name));
+      if (is_set)
+        line_.fail(clause.offset,
+                   fmt::format("this map has two \"{}\" parts; remove one of them", name));
       to = std::move(parsed);
     };
     if (name == "box") {
@@ -104,10 +106,9 @@ class MapParser {
                                 rank - 1));
     }
     if (operation.operand(spec_.slot) == nullptr && !spec_.workspace) {
-      line_.fail(
-          0, fmt::format(
-                 "\"{}\" is not an operand in memory: give its place with \"in_workspace offset\"",
-                 spec_.slot));
+      line_.fail(0, fmt::format("\"{0}\" is not an operand in memory; add \"in_workspace OFFSET\", "
+                                "the place of \"{0}\" in the workspace",
+                                spec_.slot));
     }
   }
 

@@ -88,7 +88,7 @@ std::vector<Config> usual_configs(const FrontMatterLine& line,
     }
     for (auto value = pair.values.begin(); value != pair.values.end(); ++value) {
       if (std::ranges::find(tunable->values, *value) == tunable->values.end()) {
-        line.fail(at, fmt::format("{} is not among the values of {}: {}", value_text(*value),
+        line.fail(at, fmt::format("{} is not a value of {}; the values are: {}", value_text(*value),
                                   pair.name, values_text(tunable->values)));
       }
       if (std::find(pair.values.begin(), value, *value) != value) {
@@ -96,15 +96,16 @@ std::vector<Config> usual_configs(const FrontMatterLine& line,
       }
     }
     if (!named.insert(pair.name).second) {
-      line.fail(at, fmt::format("a second value for \"{}\"", pair.name));
+      line.fail(at,
+                fmt::format("\"{}\" has two values in this line; remove one of them", pair.name));
     }
     configs = combined(configs, pair);
     if (configs.size() > kMostOfALine) {
-      line.fail(at, fmt::format("{} combinations; a line may have at most {}", configs.size(),
-                                kMostOfALine));
+      line.fail(at, fmt::format("this line means {} configurations, but at most {} are allowed",
+                                configs.size(), kMostOfALine));
     }
   }
-  if (named.empty()) line.fail(0, "a usual configuration is written \"name=value name=value\"");
+  if (named.empty()) line.fail(0, "write the line as \"usual name=value name=value\"");
   return configs;
 }
 

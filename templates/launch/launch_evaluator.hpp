@@ -76,7 +76,7 @@ class LaunchEvaluator {
     const std::string remedy =
         !rounded_up.empty() ? fmt::format("Next: \"/\" rounds down; write {}.", rounded_up)
         : text.find('/') == std::string::npos
-            ? "Next: write an expression that is at least 1, as ceil_div(n, block) is."
+            ? "Next: write an expression that is at least 1, such as ceil_div(n, block)."
             : "Next: \"/\" rounds down; write ceil_div(n, block) in place of n / block.";
     throw EmptyGridError(ErrorKind::template_,
                          fmt::format("{}: grid.{} \"{}\" is 0, so no block would run. {}", where_(),

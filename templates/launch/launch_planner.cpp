@@ -142,8 +142,8 @@ std::vector<LaunchGeometry> LaunchPlanner::geometry_of(const Bound& bound,
                            evaluator.value("cooperative", *launch.cooperative, kLeast, kMost) != 0;
     if (geometry.cooperative && geometry.overlaps) {
       evaluator.fail(
-          "a cooperative launch needs all of its blocks resident at once, so it cannot overlap "
-          "with the previous launch; let \"overlap\" be 0 where \"cooperative\" is not");
+          "a cooperative launch cannot overlap with the previous launch, because all of its blocks "
+          "must be resident at once; make \"overlap\" 0 where \"cooperative\" is 1");
     }
     // Each dimension is in range; the product need not be.
     if (std::cmp_greater(count_of(geometry.block), limits_.max_threads)) {
@@ -175,7 +175,8 @@ std::vector<LaunchGeometry> LaunchPlanner::geometry_of(const Bound& bound,
     }
   }
   if (std::ranges::all_of(result, &LaunchGeometry::left_out)) {
-    throw Error(ErrorKind::template_, fmt::format("{}: every launch is left out with \"{}\" for {}",
+    throw Error(ErrorKind::template_, fmt::format("{}: the \"when\" condition of every launch is 0 "
+                                                  "with \"{}\" for {}; change a condition",
                                                   kernel_template_.file(), bound.config.canonical(),
                                                   problem_.sizes_text()));
   }

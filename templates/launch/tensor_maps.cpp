@@ -79,8 +79,8 @@ class Planner {
     if (!expression) return 0;
     const std::int64_t result = value_(*expression);
     if (std::find(allowed.begin(), allowed.end(), result) == allowed.end()) {
-      fail(fmt::format("{} \"{}\" is {}, none of {}", what, expression->text(), result,
-                       fmt::join(allowed, " ")));
+      fail(fmt::format("{} \"{}\" is {}, but the allowed values are {}", what, expression->text(),
+                       result, fmt::join(allowed, " ")));
     }
     return static_cast<std::uint16_t>(result);
   }
@@ -90,14 +90,14 @@ class Planner {
     const OperandSpec* const operand = operation.operand(spec_.slot);
     in_workspace_ = in_workspace >= 0;
     if (in_workspace_) {
-      if (in_workspace % kLine != 0) fail("its place in the workspace is not a multiple of 16");
+      if (in_workspace % kLine != 0) fail("the \"in_workspace\" offset is not a multiple of 16");
       plan_.offset = in_workspace;
       plan_.pointer_at = operation.workspace_at;
     } else if (operand != nullptr) {
       plan_.pointer_at = operand->pointer_at;
       plan_.ld_at = operand->ld_at;
     } else {
-      fail("the map has no operand, and its place in the workspace is negative");
+      fail("the \"in_workspace\" offset is negative, but the map has no operand in memory either");
     }
   }
 

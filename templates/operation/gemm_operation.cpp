@@ -36,8 +36,8 @@ void place_in_gemm_args(Operation& operation) {
 std::string_view why_gemm_is_trivial(const Problem& problem) {
   if (problem.size("k") != 0) return "";
   return problem.epilogue.empty()
-             ? "k is 0, so the plainest kernel computes D = beta * C"
-             : "k is 0, so the plainest kernel computes the epilogue of acc = 0";
+             ? "k is 0, so Kiln computes D = beta * C with the simplest kernel"
+             : "k is 0, so Kiln computes the epilogue of acc = 0 with the simplest kernel";
 }
 
 constexpr TypedOperation kGemmOperation{"gemm",

@@ -105,10 +105,11 @@ void check_recorded(const Gemm& g) {
   for (const EpilogueSlot& slot : entry->expression.operands()) {
     const DType type = element_type(slot, g.d);
     if (!slot.recorded || type == epilogue_type(g)) continue;
-    throw Error(ErrorKind::usage,
-                fmt::format("gemm: amax records {}, but {} has the type {}: write {}:{}",
-                            to_string(epilogue_type(g)), slot.name, to_string(type), slot.name,
-                            to_string(epilogue_type(g))));
+    throw Error(
+        ErrorKind::usage,
+        fmt::format("gemm: amax records {}, but {} has the type {}; write {}:{} in the epilogue",
+                    to_string(epilogue_type(g)), slot.name, to_string(type), slot.name,
+                    to_string(epilogue_type(g))));
   }
 }
 
@@ -224,13 +225,14 @@ void check_gemm_problem(const Problem& problem) {
     made.epilogue = expression.canonical(gemm.d);
     if (expression.reads_c() != gemm.reads_c) {
       throw Error(ErrorKind::usage,
-                  fmt::format("gemm: reads_c is {}, which does not fit the epilogue {}",
-                              gemm.reads_c ? 1 : 0, problem.epilogue));
+                  fmt::format("gemm: reads_c is {}, but must be {} for the epilogue {}",
+                              gemm.reads_c ? 1 : 0, gemm.reads_c ? 0 : 1, problem.epilogue));
     }
   }
   if (made == problem) return;
-  throw Error(ErrorKind::usage, fmt::format("gemm: \"{}\" would be described as \"{}\"",
-                                            problem.canonical(), made.canonical()));
+  throw Error(ErrorKind::usage,
+              fmt::format("gemm: \"{}\" is not the canonical text of this problem; write \"{}\"",
+                          problem.canonical(), made.canonical()));
 }
 
 }  // namespace kiln

@@ -141,8 +141,8 @@ std::vector<std::int64_t> Operation::whole_values(const Problem& problem) const 
     const auto result = each.second.evaluate(values);
     if (!result) {
       throw Error(ErrorKind::usage,
-                  fmt::format("with the sizes \"{}\", \"{} = {}\" of {} has no value (division by "
-                              "zero or overflow); choose other sizes",
+                  fmt::format("\"{1} = {2}\" of {3} has no value (division by zero or overflow) "
+                              "with the sizes \"{0}\"; choose other sizes",
                               problem.sizes_text(), each.first, each.second.text(), name));
     }
     values.push_back(*result);

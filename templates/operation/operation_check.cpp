@@ -27,7 +27,7 @@ class ProblemCheck {
 
   void run() {
     if (problem_.operation != operation_.name) {
-      refuse(fmt::format("it is a problem of \"{}\"", problem_.operation));
+      refuse(fmt::format("the text names the operation \"{}\"", problem_.operation));
     }
     values_ = operation_.whole_values(problem_);
     check_names("size", problem_.sizes, &NamedValue::name, operation_.size_names());
@@ -37,7 +37,7 @@ class ProblemCheck {
     check_types();
     check_traits();
     if (operation_.is_declared() && !problem_.epilogue.empty()) {
-      refuse(fmt::format("it has an epilogue, which only {} can have", typed_operation_names()));
+      refuse(fmt::format("only {} can have an epilogue", typed_operation_names()));
     }
     for (const OperandSpec& operand : operation_.operands) check_operand(operand);
     check_cost("flops", operation_.cost.flops, operation_.flops(problem_));
@@ -71,8 +71,8 @@ class ProblemCheck {
   void check_cost(std::string_view key, const std::optional<Expression>& cost, double value) const {
     if (value >= 0.0 && std::isfinite(value)) return;
     const std::string text = cost ? cost->text() : "";
-    refuse(fmt::format("its {} are {}; correct the line \"{} {}\" of {}", key, value, key, text,
-                       operation_.origin.file));
+    refuse(fmt::format("the value of \"{}\" is {}; correct the line \"{} {}\" of {}", key, value,
+                       key, text, operation_.origin.file));
   }
 
   void check_sizes() const {

@@ -61,8 +61,8 @@ void read_bound(const FrontMatterLine& line, TextPart rest, const Operation& ope
   const auto words = split_outer_words(rest);
   if (words.size() < 3 || words[words.size() - 2].text != "of") {
     line.fail(rest.offset,
-              "a bound is written \"bound E of T\": E unit roundoffs of T, an element type or a "
-              "type slot");
+              "expected here: \"bound E of T\", an error of E unit roundoffs of T; T is an element "
+              "type or a type slot");
   }
   const TextPart type = words.back();
   const auto factor = rest.text.substr(0, words[words.size() - 2].offset - rest.offset);
@@ -131,13 +131,15 @@ SizeSpec parse_size(const FrontMatterLine& line, const NameTable& names) {
   const auto [text, offset] = words[1];
   const auto dots = text.find("..");
   if (words.size() > 2 || dots == std::string_view::npos) {
-    line.fail(offset, "the range of a size is written 1..4096, before '=' and a default");
+    line.fail(offset, "write the range of a size as 1..4096, before '=' and the default");
   }
   size.least = parse_integer_part(line, {text.substr(0, dots), offset});
   size.most = parse_integer_part(line, {text.substr(dots + 2), offset + dots + 2});
   if (size.least < 0 || size.most > kMostSize || size.least > size.most) {
-    line.fail(offset,
-              fmt::format("a range lies between 0 and {}; write the smaller end first", kMostSize));
+    line.fail(
+        offset,
+        fmt::format("the ends of a range must be between 0 and {}, with the smaller end first",
+                    kMostSize));
   }
   return size;
 }
@@ -147,8 +149,8 @@ TraitSpec parse_trait(const FrontMatterLine& line) {
   TraitSpec trait{std::string(words[0].text), {}, line.comment};
   for (std::size_t i = 1; i < words.size(); ++i) {
     if (trait.values.size() == kMostValues) {
-      line.fail(words[i].offset, fmt::format("more than {} values of one trait; use a size, or a "
-                                             "tunable of the templates, instead",
+      line.fail(words[i].offset, fmt::format("the trait has more than {} values; use a size in "
+                                             "place of the trait, or a tunable of the templates",
                                              kMostValues));
     }
     const auto value = parse_integer_part(line, words[i]);
@@ -187,7 +189,7 @@ ScalarSpec parse_scalar(const FrontMatterLine& line) {
   const auto equals = text.find('=');
   const auto head = split_words(text.substr(0, equals));
   if (equals == std::string_view::npos || head.size() != 2) {
-    line.fail(0, "a scalar is written with its type and default: scale f32 = 1");
+    line.fail(0, "write a scalar with its type and default: scale f32 = 1");
   }
   const auto type = parse_number_type(head[1].text);
   if (!type) {
@@ -229,7 +231,7 @@ FillSpec parse_fill(const FrontMatterLine& line, TextPart part, const NameTable&
       fill.kind == FillSpec::Kind::integers || fill.kind == FillSpec::Kind::sorted;
   if (words.size() != (has_range ? 3U : 1U)) {
     line.fail(part.offset,
-              has_range ? fmt::format("\"{0}\" needs the least and the largest number; put "
+              has_range ? fmt::format("write the least and the largest number after \"{0}\"; put "
                                       "expressions with spaces into parentheses: {0} 0 (n - 1)",
                                       *kind)
                         : fmt::format("nothing is expected after \"{}\"", *kind));
@@ -254,8 +256,7 @@ RightSpec parse_right(const FrontMatterLine& line, const Operation& operation) {
     line.fail(0, fmt::format("there is no operand \"{}\"{}", name, did_you_mean(name, known)));
   }
   if (operand->role == OperandRole::in) {
-    line.fail(
-        0, fmt::format("{} is only read; \"right\" lines are for operands that are written", name));
+    line.fail(0, fmt::format("{} is an input; \"right\" lines are only for outputs", name));
   }
   RightSpec right;
   right.operand = static_cast<std::uint16_t>(operand - operation.operands.begin());
@@ -290,7 +291,7 @@ std::vector<NamedValue> parse_ragged(const FrontMatterLine& line, const Operatio
   for (const auto& [word, offset] : split_words(line.text)) {
     const auto equals = word.find('=');
     if (equals == std::string_view::npos) {
-      line.fail(offset, "sizes are written \"rows=7 cols=33\", without spaces around '='");
+      line.fail(offset, "write sizes as \"rows=7 cols=33\", without spaces around '='");
     }
     const auto name = word.substr(0, equals);
     const auto size = std::ranges::find(operation.sizes, name, &SizeSpec::name);
@@ -312,13 +313,15 @@ std::vector<NamedValue> parse_ragged(const FrontMatterLine& line, const Operatio
     if (size.value || std::ranges::find(given, size.name, &NamedValue::name) != given.end()) {
       continue;
     }
-    line.fail(line.text.size(),
-              fmt::format("the size \"{}\" is missing: a case names every size that has no default",
-                          size.name));
+    line.fail(
+        line.text.size(),
+        fmt::format("the size \"{}\" is missing; give a value to every size that has no default",
+                    size.name));
   }
   auto sizes = operation.with_defaults(std::move(given));
   if (sizes.size() < operation.sizes.size()) {
-    line.fail(0, fmt::format("the default of the size \"{}\" has no value here",
+    line.fail(0, fmt::format("the default of the size \"{0}\" has no value for these sizes; add "
+                             "\"{0}=...\" to this line",
                              operation.sizes[sizes.size()].name));
   }
   return sizes;

@@ -131,7 +131,8 @@ class OperationParser {
     const auto& keys = operation_keys();
     for (const auto& line : lines_) {
       if (line.is_declaration()) {
-        line.fail_at_key("an operation has no config struct; this belongs into a template's file");
+        line.fail_at_key(
+            "an operation has no config struct; write this line in the file of a template");
       }
       if (std::ranges::find(keys, line.key) == keys.end()) {
         line.fail_at_key(fmt::format("unknown key \"{}\" of an operation{}", line.key,
@@ -139,13 +140,14 @@ class OperationParser {
       }
       if (line.text.empty()) line.fail(0, fmt::format("\"{}\" needs a value", line.key));
       if (is_one_of(kOnlyOnce, line.key) && find(line.key) != &line) {
-        line.fail_at_key(fmt::format("a second \"{}\" line; only one is allowed", line.key));
+        line.fail_at_key(
+            fmt::format("the operation has two \"{}\" lines; remove one of them", line.key));
       }
       const bool has_judge = find("reference") != nullptr || find("checker") != nullptr;
       if (is_one_of(kOfReference, line.key) && !has_judge) {
         line.fail_at_key(
-            fmt::format("\"{}\" needs a \"//@ reference\" line, which names a kernel with correct "
-                        "results, or a \"//@ checker\" line",
+            fmt::format("\"{}\" needs a \"//@ reference\" line (a kernel that computes correct "
+                        "results) or a \"//@ checker\" line",
                         line.key));
       }
     }
@@ -183,7 +185,7 @@ class OperationParser {
   static void check_count(const FrontMatterLine& line, std::size_t count, std::size_t most) {
     if (count < most) return;
     line.fail_at_key(
-        fmt::format("more than {} \"{}\" lines, the maximum for an operation", most, line.key));
+        fmt::format("the operation has more than {} \"{}\" lines, the limit", most, line.key));
   }
 
   /// The name at the beginning of a line must mean nothing else.
@@ -232,7 +234,7 @@ class OperationParser {
     const auto equals = text.find('=');
     const auto name = trimmed(text.substr(0, equals));
     if (equals == std::string_view::npos || !is_identifier(name)) {
-      line.fail(0, "a derived size is written \"let name = expression\"");
+      line.fail(0, "write a derived size as \"let name = expression\"");
     }
     declare(line, std::string(name));
     Expression value = expression(line, inner_part({text, 0}, text.substr(equals + 1)));
@@ -246,7 +248,7 @@ class OperationParser {
     const auto colon = text.find(':');
     const auto head = split_words(text.substr(0, colon));
     if (colon == std::string_view::npos || head.size() != 2) {
-      line.fail(0, "an operand is written \"name in: rows, columns\", or out, or inout");
+      line.fail(0, "write an operand as \"name in: rows, columns\"; the role is in, out or inout");
     }
     check_count(line, result_.operands.size(), kMostOperands);
     OperandSpec operand;
@@ -260,7 +262,9 @@ class OperationParser {
                             operand.name, did_you_mean(operand.name, result_.names_.slots)));
     }
     if (result_.operand(operand.name) != nullptr) {
-      line.fail(head[0].offset, fmt::format("a second operand \"{}\"", operand.name));
+      line.fail(
+          head[0].offset,
+          fmt::format("the operation has two operands \"{}\"; rename one of them", operand.name));
     }
     operand.role = role_of(line, head[1]);
     const auto clauses = split_clauses(text.substr(colon + 1));
@@ -270,17 +274,18 @@ class OperationParser {
       read_clause(line, {clauses[i].text, clauses[i].offset + colon + 1}, operand, is_filled);
     }
     if (operand.ld && operand.extents.size() == 1) {
-      line.fail(0, fmt::format("{} has one extent and therefore no rows; leave \"ld\" out",
-                               operand.name));
+      line.fail(
+          0,
+          fmt::format("{} has only one extent, so there is no distance between rows; remove \"ld\"",
+                      operand.name));
     }
     if (operand.pointers && (operand.extents.size() == 1 || operand.ld)) {
-      line.fail(
-          0, operand.ld
-                 ? fmt::format("the arrays behind the pointers of {} are tight; leave \"ld\" out",
-                               operand.name)
-                 : fmt::format("{} needs a second extent: the first is the number of pointers, the "
-                               "others are the extents of each array",
-                               operand.name));
+      line.fail(0, operand.ld
+                       ? fmt::format("the arrays that {} points to are contiguous; remove \"ld\"",
+                                     operand.name)
+                       : fmt::format("{} needs a second extent: the first extent is the number of "
+                                     "pointers, and the others are the extents of each array",
+                                     operand.name));
     }
     result_.operands.push_back(std::move(operand));
   }
@@ -289,13 +294,15 @@ class OperationParser {
     for (const auto role : {OperandRole::in, OperandRole::out, OperandRole::inout}) {
       if (to_string(role) == word.text) return role;
     }
-    line.fail(word.offset, fmt::format("\"{}\" is none of in, out and inout", word.text));
+    line.fail(word.offset,
+              fmt::format("\"{}\" is not a role of an operand; write in, out or inout", word.text));
   }
 
   void read_extents(const FrontMatterLine& line, TextPart list, OperandSpec& operand) const {
     for (const auto& [text, offset] : split_arguments(list.text)) {
       if (operand.extents.size() == kMostExtents) {
-        line.fail(list.offset + offset, fmt::format("more than {} extents", kMostExtents));
+        line.fail(list.offset + offset,
+                  fmt::format("the operand has more than {} extents, the limit", kMostExtents));
       }
       operand.extents.push_back(expression(line, {text, list.offset + offset}));
     }
@@ -306,7 +313,9 @@ class OperationParser {
     const auto word = clause.text.substr(0, clause.text.find_first_of(kLineSpace));
     const TextPart rest = inner_part(clause, clause.text.substr(word.size()));
     const auto read_once = [&](std::optional<Expression>& value) {
-      if (value) line.fail(clause.offset, fmt::format("a second \"{}\" of this operand", word));
+      if (value)
+        line.fail(clause.offset,
+                  fmt::format("this operand has two \"{}\" parts; remove one of them", word));
       value = expression(line, rest);
     };
     if (word == "when") {
@@ -317,24 +326,24 @@ class OperationParser {
       read_once(operand.align);
     } else if (word == "pointers") {
       if (operand.pointers || !rest.text.empty()) {
-        line.fail(clause.offset, "\"pointers\" may be given once, and must come last");
+        line.fail(clause.offset, "write \"pointers\" only once, and nothing after the word");
       }
       operand.pointers = true;
     } else if (word == "fill") {
       if (operand.role == OperandRole::out) {
         line.fail(clause.offset,
-                  fmt::format("\"fill\" applies to inputs; {} is an output", operand.name));
+                  fmt::format("\"fill\" is only for inputs, but {} is an output; remove \"fill\"",
+                              operand.name));
       }
-      if (is_filled) line.fail(clause.offset, "a second \"fill\" of this operand");
+      if (is_filled)
+        line.fail(clause.offset, "this operand has two \"fill\" parts; remove one of them");
       is_filled = true;
       operand.fill = parse_fill(line, rest, result_.names_.all);
     } else {
       static const std::vector<std::string> known{"when", "fill", "ld", "align", "pointers"};
-      line.fail(clause.offset,
-                fmt::format("expected after ';': \"when\" and a condition, \"fill\" and its "
-                            "kind, \"ld\" and the distance of rows, \"align\" and bytes, or "
-                            "\"pointers\"{}",
-                            did_you_mean(word, known)));
+      line.fail(clause.offset, fmt::format("expected after ';': \"when CONDITION\", \"fill KIND\", "
+                                           "\"ld DISTANCE\", \"align BYTES\" or \"pointers\"{}",
+                                           did_you_mean(word, known)));
     }
   }
 
@@ -344,8 +353,8 @@ class OperationParser {
       RightSpec right = parse_right(line, result_);
       if (std::ranges::find(result_.judge.rights, right.operand, &RightSpec::operand) !=
           result_.judge.rights.end()) {
-        line.fail(
-            0, fmt::format("a second \"right\" line of {}", result_.operands[right.operand].name));
+        line.fail(0, fmt::format("{} has two \"right\" lines; remove one of them",
+                                 result_.operands[right.operand].name));
       }
       result_.judge.rights.push_back(std::move(right));
     });
@@ -355,8 +364,8 @@ class OperationParser {
     for_each("ragged", [this](const FrontMatterLine& line) {
       if (result_.judge.ragged.size() == kMostRagged) {
         line.fail_at_key(
-            fmt::format("more than {} \"ragged\" lines; Kiln verifies every candidate at the sizes "
-                        "of each line",
+            fmt::format("the operation has more than {} \"ragged\" lines, the limit; Kiln verifies "
+                        "every candidate at the sizes of each line",
                         kMostRagged));
       }
       result_.judge.ragged.push_back(parse_ragged(line, result_));
@@ -387,7 +396,8 @@ class OperationParser {
       }
       auto& extents = part.key == "grid" ? judge.grid : judge.block;
       if (is_args ? args != nullptr : !extents.empty()) {
-        part.fail_at_key(fmt::format("a second \"{}\" of the {}", part.key, key));
+        part.fail_at_key(
+            fmt::format("two \"{}\" lines belong to the {}; remove one of them", part.key, key));
       }
       if (is_args) {
         args = &part;
@@ -397,7 +407,8 @@ class OperationParser {
     }
     for (const auto& [name, extents] : {std::pair{"grid", &judge.grid}, {"block", &judge.block}}) {
       if (!extents->empty()) continue;
-      line.fail_at_key(fmt::format("the {} has no \"{}\" line below it", key, name));
+      line.fail_at_key(
+          fmt::format("the {} has no \"{}\" line; add the line below this line", key, name));
     }
     const bool checks = key == "checker";
     const FrontMatterLine& list = args == nullptr ? line : *args;
@@ -432,12 +443,14 @@ class OperationParser {
       const bool is_needed = right != result_.judge.rights.end();
       if (is_needed == (line != nullptr)) continue;
       if (!is_needed) {
-        line->fail_at_key(fmt::format("no \"right\" line uses the {}", key));
+        line->fail_at_key(fmt::format(
+            "no \"right\" line uses this {0}; remove the {0}, or add a \"right\" line", key));
       }
       for_each("right", [&](const FrontMatterLine& rule) {
         if (rule.text_place.line != right->line) return;
-        rule.fail(
-            0, fmt::format("this needs a \"//@ {}\" line, which names a kernel of this file", key));
+        rule.fail(0, fmt::format("this \"right\" line needs a kernel; add a \"//@ {} NAME\" line "
+                                 "with the name of a kernel of this file",
+                                 key));
       });
     }
   }
@@ -451,10 +464,11 @@ class OperationParser {
               result_.judge.rights.end()) {
         continue;
       }
-      line.fail_at_key(fmt::format(
-          "{0} is written, but has no \"right\" line; add \"//@ right {0} bound 4 of {0}\" "
-          "(roundoffs of its type), or \"exact\", or \"within 1e-5 1e-6\" (relative, absolute)",
-          operand.name));
+      line.fail_at_key(
+          fmt::format("the output {0} has no \"right\" line; add \"//@ right {0} bound 4 of {0}\" "
+                      "(4 unit roundoffs of the type of {0}), \"//@ right {0} exact\", or \"//@ "
+                      "right {0} within 1e-5 1e-6\" (relative and absolute error)",
+                      operand.name));
     }
     check_judges();
     if (result_.judge.ragged.empty()) {
@@ -471,11 +485,9 @@ class OperationParser {
       const auto words = split_words(type.text);
       for (std::size_t i = 1; i < words.size(); ++i) {
         if (packed_values(parse_dtype(words[i].text).value()) == 1) continue;
-        type.fail(
-            words[i].offset,
-            fmt::format(
-                "{} has several values per byte, which operations with a reference do not support",
-                words[i].text));
+        type.fail(words[i].offset, fmt::format("{} has several values per byte; operations with a "
+                                               "reference do not support such types",
+                                               words[i].text));
       }
     });
   }
@@ -491,7 +503,7 @@ class OperationParser {
     if (is_varied) return;
     for_each("size", [&](const FrontMatterLine& line) {
       if (parse_size(line, result_.names_.all).name != size.name) return;
-      line.fail(0, fmt::format("every \"ragged\" line leaves {0} at its default, so a kernel that "
+      line.fail(0, fmt::format("every \"ragged\" line uses the default of {0}, so a kernel that "
                                "ignores {0} would pass; add \"{0}=...\" to one line",
                                size.name));
     });

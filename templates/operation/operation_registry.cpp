@@ -107,14 +107,14 @@ void check_declarable(const Operation& operation, const Operation* rival) {
   if (!operation.is_declared()) {
     throw Error(ErrorKind::template_,
                 fmt::format("{}:1:1: the operation \"{}\" has no \"//@ reference\" line and no "
-                            "\"//@ checker\" line, so Kiln cannot tell which results of its "
-                            "kernels are right; docs/reference/operations.md has an example",
+                            "\"//@ checker\" line, so Kiln cannot check results. Next: add one of "
+                            "these lines; docs/reference/operations.md has an example",
                             operation.origin.file, operation.name));
   }
   if (rival == nullptr || is_same_text(*rival, operation)) return;
   throw Error(ErrorKind::template_,
-              fmt::format("{}:1:1: the operation \"{}\" is also declared by "
-                          "{}, with another text; rename one of the two",
+              fmt::format("{0}:1:1: {2} declares the operation \"{1}\" too, but differently; "
+                          "rename one of the two operations",
                           operation.origin.file, operation.name, rival->origin.file));
 }
 

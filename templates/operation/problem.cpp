@@ -133,7 +133,8 @@ Problem Problem::parse(std::string_view canonical) {
       continue;
     }
     const auto [name, value] = split_field(word);
-    if (!problem.epilogue.empty()) reject(word, "follows the epilogue, which is the last field");
+    if (!problem.epilogue.empty())
+      reject(word, "comes after the epilogue, which must be the last field");
     if (name == kEpilogue) {
       if (value.empty()) reject(word, "has no expression");
       problem.epilogue = value;
@@ -142,7 +143,7 @@ Problem Problem::parse(std::string_view canonical) {
     if (problem.type(name) || problem.trait(name)) reject(word, "repeats a name");
     // No element type's name is an integer, so the value shows what kind of field it is.
     if (const auto type = parse_dtype(value)) {
-      if (!problem.traits.empty()) reject(word, "is an element type after the traits");
+      if (!problem.traits.empty()) reject(word, "is an element type, but comes after the traits");
       problem.types.push_back({std::string(name), *type});
     } else {
       problem.traits.push_back({std::string(name), parse_integer(word, value)});
@@ -167,7 +168,7 @@ Work work_of(const Problem& problem) {
 
 std::string_view no_results_text(const Problem& problem) {
   const TypedOperation* const typed = find_typed_operation(problem.operation);
-  return typed == nullptr ? "no result has elements" : typed->no_results;
+  return typed == nullptr ? "all outputs are empty" : typed->no_results;
 }
 
 std::string why_nothing_to_tune(const Problem& problem) {

@@ -125,8 +125,8 @@ void check_judge_kernel(const FrontMatterLine& line, std::string_view source) {
   }
   const auto last = name.substr(name.rfind(':') + 1);
   if (!has_function(source, last)) {
-    line.fail(0, fmt::format("the file has no function \"{}\"; the {} kernel is written below the "
-                             "declaration, in the same file",
+    line.fail(0, fmt::format("this file has no function \"{}\"; write the {} kernel below the "
+                             "declaration, in this file",
                              last, line.key));
   }
 }
@@ -139,14 +139,14 @@ void check_reference_results(const FrontMatterLine& line, const Operation& opera
     ResultPlaces places;
     count_places(args, i, places);
     if (places.own_type + places.float64 == 0) {
-      line.fail(0, fmt::format("the reference does not write {0}; pass \"{0}.f64\", its result in "
-                               "float64, or \"{0}\"",
+      line.fail(0, fmt::format("the arguments of the reference lack the output {0}; pass "
+                               "\"{0}.f64\" for a result in float64, or \"{0}\"",
                                operand.name));
     }
     if (places.own_type > 0 && places.float64 > 0) {
-      line.fail(0, fmt::format("the reference gets both \"{0}\" and \"{0}.f64\"; pass only one of "
-                               "the two for its result",
-                               operand.name));
+      line.fail(0, fmt::format(
+                       "the reference gets both \"{0}\" and \"{0}.f64\"; pass only one of the two",
+                       operand.name));
     }
   }
 }
@@ -155,18 +155,18 @@ void check_checker_arguments(const FrontMatterLine& line, const Operation& opera
                              const std::vector<ArgumentSpec>& args) {
   if (!has_count(args)) {
     line.fail(0,
-              "the checker does not get \"wrong\": an unsigned long long* to a counter that "
-              "the checker increments for each wrong element");
+              "the arguments of the checker lack \"wrong\", a counter (unsigned long long*); the "
+              "checker increments the counter for each wrong element");
   }
   for (std::size_t i = 0; i < operation.operands.size(); ++i) {
     if (!is_checked(operation, i)) continue;
     ResultPlaces places;
     count_places(args, i, places);
     if (places.own_type + places.float64 > 0) continue;
-    line.fail(0,
-              fmt::format(
-                  "the checker does not get {0}, which it must check; pass \"{0}\" or \"{0}.f64\"",
-                  operation.operands[i].name));
+    line.fail(
+        0,
+        fmt::format("the arguments of the checker lack the output {0}; pass \"{0}\" or \"{0}.f64\"",
+                    operation.operands[i].name));
   }
 }
 
@@ -179,14 +179,14 @@ std::string parse_independent(const FrontMatterLine& line, const Operation& oper
   const auto names = names_that_follow(operation, size);
   for (const OperandSpec& operand : operation.operands) {
     if (const auto part = part_that_follows(operand, size, names); !part.empty()) {
-      line.fail(0, fmt::format("{} of the operand {} depends on {}; operands that are checked in "
-                               "parts may use this size only as their first extent",
+      line.fail(0, fmt::format("{0} of the operand {1} depends on {2}; the \"independent\" size "
+                               "{2} may be only the first extent of an operand",
                                part, operand.name, size));
     }
     if (operand.role != OperandRole::in && operand.extents.front().text() != size) {
-      line.fail(0, fmt::format("{} is written, but its first extent is not {}, so Kiln cannot "
-                               "check this operand for only some {}",
-                               operand.name, size, size));
+      line.fail(0, fmt::format("the first extent of the output {0} is not the \"independent\" size "
+                               "{1}, so Kiln cannot check {0} in parts",
+                               operand.name, size));
     }
   }
   return size;

@@ -67,8 +67,8 @@ std::string launch_comment(const LaunchGeometry& geometry, const std::string& na
   }
   text += fmt::format("  dynamic shared memory {} bytes\n", geometry.smem_bytes);
   for (std::size_t i = 0; i < geometry.maps.count; ++i) {
-    text += fmt::format("//     then by value the tensor {} of\n//       {}\n",
-                        i == 0 ? "map" : "map after it,", describe(geometry.maps.items[i]));
+    text += fmt::format("//     next argument, by value: the tensor map of\n//       {}\n",
+                        describe(geometry.maps.items[i]));
   }
   if (geometry.overlaps) {
     text +=

@@ -336,7 +336,9 @@ void HeaderInliner::include(const Place& place, const HeaderSearch::Header& head
              std::min(place.text.find_first_of("\"<"), place.text.size()), message);
   };
   const std::string shown = header.shown();
-  if (depth_ == kMostNested) fail(fmt::format("includes nest more than {} deep here", kMostNested));
+  if (depth_ == kMostNested)
+    fail(fmt::format("the #include lines nest more than {} levels deep here, the limit",
+                     kMostNested));
   Known& header_known = known(header);
   const bool is_stopped = header_known.is_once || !header_known.guard.empty();
   if (is_stopped && (header_known.was_certain || header_known.is_open)) return;
@@ -346,7 +348,7 @@ void HeaderInliner::include(const Place& place, const HeaderSearch::Header& head
   }
   if (++includes_ > kMostIncludes || text_.size() > kMostText) {
     fail(
-        fmt::format("the includes have more than {} headers or {} MiB here; write \"#pragma "
+        fmt::format("the included headers exceed {} files or {} MiB here; write \"#pragma "
                     "once\" at the top of each header",
                     kMostIncludes, kMostText >> 20));
   }

@@ -247,7 +247,7 @@ std::string advice_on_missing_header(std::string_view name) {
   const std::string meant = nearest_header(name);
   return (meant.empty() ? ""
                         : fmt::format("if you mean <{}>, write that name; otherwise ", meant)) +
-         "put the header beside the template, or name its folder with --include DIR or a line "
+         "put the header beside the template, or name the header's folder with --include DIR or "
          "\"//@ include DIR\"";
 }
 

@@ -62,11 +62,10 @@ std::string read_source(const std::string& file) {
   }
   text.resize(static_cast<std::size_t>(stream.gcount()));
   if (text.size() > kMostFileBytes) {
-    throw Error(
-        ErrorKind::template_,
-        fmt::format("{}:1:1: the file is larger than the {} MiB that a template or a header "
-                    "may have. Next: move it out of the template directory.",
-                    file, kMostFileBytes >> 20));
+    throw Error(ErrorKind::template_,
+                fmt::format("{}:1:1: the file is larger than {} MiB, the limit for templates and "
+                            "headers. Next: move the file out of the template directory.",
+                            file, kMostFileBytes >> 20));
   }
   if (const std::string why = take_byte_order_mark(text); !why.empty()) {
     throw Error(ErrorKind::template_, fmt::format("{}:1:1: {}", file, why));

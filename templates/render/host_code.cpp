@@ -34,7 +34,7 @@ constexpr std::array<HostNames, 8> kHostNames{{
      "make_unique make_shared allocator ",
      "use an array of fixed size, __shared__ memory or the workspace"},
     {" qsort bsearch ", " sort stable_sort partial_sort nth_element inplace_merge ",
-     "sort with <cub/cub.cuh>, which has cub::BlockRadixSort, or write it"},
+     "sort with cub::BlockRadixSort from <cub/cub.cuh>, or write your own sort"},
     {" exit _Exit quick_exit abort atexit errno ",
      " terminate raise signal exception runtime_error logic_error invalid_argument out_of_range ",
      "end a launch with __trap(); end a thread with return"},
@@ -87,8 +87,8 @@ std::string header_of(std::string_view name) {
 }
 
 std::string explain_name(std::string_view spelled, std::string_view instead) {
-  return fmt::format("\"{}\" is for the host, and kernels cannot use it. Next: {}; {}.", spelled,
-                     instead, kElsewhere);
+  return fmt::format("kernels cannot use \"{}\", which exists only on the host. Next: {}; {}.",
+                     spelled, instead, kElsewhere);
 }
 
 /// Of a name that std has not, as far as headers of Kiln say that.
@@ -104,7 +104,9 @@ std::string explain_standard(std::string_view name) {
     next = fmt::format("include <{}>", header);
   } else {
     next = fmt::format(
-        "look for cuda::{} among the headers <cuda/std/...>, or do without it in kernels", spelled);
+        "include the <cuda/std/...> header of cuda::{0}, if there is one; otherwise remove {0} "
+        "from the kernels",
+        spelled);
   }
   return fmt::format("none of the included standard headers declares \"{}\" for kernels. Next: {}.",
                      spelled, next);
@@ -124,19 +126,19 @@ std::string why_host_code(const LoggedError& error) {
   if (message.starts_with("A function without execution space annotations") ||
       message.starts_with("A function explicitly marked as a __host__ function")) {
     return fmt::format(
-        "\"{}\" is a function of the host, and kernels are compiled without it. Next: write "
+        "\"{}\" is a host function, and Kiln compiles kernels without host functions. Next: write "
         "__device__ before the function if kernels call it; {}.",
         marked_word(error), kElsewhere);
   }
   if (message.starts_with("A namespace scope variable without memory space annotations")) {
     return fmt::format(
-        "\"{}\" is a variable of the host, and kernels are compiled without it. Next: write "
+        "\"{}\" is a host variable, and Kiln compiles kernels without host variables. Next: write "
         "constexpr, __constant__ or __device__ before the variable if kernels use it; {}.",
         marked_word(error), kElsewhere);
   }
   if (message.starts_with("device code does not support exception handling")) {
     return fmt::format(
-        "exceptions are for the host, and kernels cannot use them. Next: end a launch with "
+        "kernels cannot use exceptions. Next: end a launch with "
         "__trap(), or a thread with return; {}.",
         kElsewhere);
   }
@@ -154,8 +156,8 @@ std::string why_host_code(const LoggedError& error) {
   if (name.empty()) return {};
   if (is_of_runtime(name)) {
     return explain_name(name,
-                        "leave memory, copies and launches to Kiln, which has \"workspace\" "
-                        "and \"launch\" lines for them");
+                        "leave memory allocation, copies and launches to Kiln: write \"workspace\" "
+                        "and \"launch\" lines");
   }
   // Behind `using namespace std`.
   const bool is_template = error.shown.starts_with(fmt::format("{}<", name));

@@ -90,12 +90,13 @@ Config Config::parse(std::string_view text) {
     const auto name = pair.substr(0, equals);
     const auto digits = pair.substr(equals + 1);
     if (name.empty()) reject(pair, "has no name before '='");
-    if (!is_name(name)) reject(pair, "has a name that is not letters, digits and underscores");
+    if (!is_name(name))
+      reject(pair, "has a name with characters other than letters, digits and underscores");
     const auto value = parse_value(digits);
     if (!value) reject(pair, "has neither an integer nor a short name after '='");
     if (config.find(name)) reject(pair, "repeats a name");
     if (config.values_.size() == kMostNames) {
-      reject(pair, fmt::format("is the value of more than {} names", kMostNames));
+      reject(pair, fmt::format("exceeds the limit of {} names", kMostNames));
     }
     config.set(name, *value);
   }

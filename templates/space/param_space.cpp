@@ -215,7 +215,8 @@ Config ParamSpace::at(std::uint64_t index) const {
   auto values = program.start();
   if (index >= diagram.node(0, values).count) {
     throw Error(ErrorKind::usage,
-                fmt::format("the space has {} configurations, but no number {}", count(), index));
+                fmt::format("the space has {} configurations, so the index {} is out of range",
+                            count(), index));
   }
   // Descends into the branch that holds the index, passing over the counts of those before it.
   for (std::size_t level = 0; level < program.depth(); ++level) {
@@ -260,14 +261,15 @@ std::optional<std::string> ParamSpace::why_empty() const {
       const ParamSpace space(program.names(), program.tunables(), program.derived(),
                              std::move(requirements), {}, program.start(), impl_->origin);
       if (space.count() > 0) continue;
-      return fmt::format("{} (with the defaults; all other values fail too)",
-                         at_defaults(space.impl_->program).value_or("nothing is valid"));
+      return fmt::format("{} (with the default values; all other configurations fail too)",
+                         at_defaults(space.impl_->program).value_or("no configuration is valid"));
     }
   } catch (const Error&) {
     // A requirement may take too long to count if no other one narrows the space before it.
   }
-  return fmt::format("{} (with the defaults; all other values break this or another requirement)",
-                     at_defaults(program).value_or("nothing is valid"));
+  return fmt::format(
+      "{} (with the default values; all other configurations break this or another requirement)",
+      at_defaults(program).value_or("no configuration is valid"));
 }
 
 void ParamSpace::for_each(const std::function<bool(const Config&)>& visit) const {
@@ -287,7 +289,7 @@ std::vector<Config> ParamSpace::neighbours(const Config& config) const {
   const auto& program = impl_->program;
   std::string why;
   auto values = impl_->tunable_values(config, why);
-  if (!values) throw Error(ErrorKind::usage, "no neighbours of this configuration: " + why);
+  if (!values) throw Error(ErrorKind::usage, "an invalid configuration has no neighbours: " + why);
   std::vector<Config> found;
   for (std::size_t i = 0; i < program.depth(); ++i) {
     auto& own = (*values)[static_cast<std::size_t>(program.slot(i))];
@@ -401,7 +403,11 @@ ParamSpace ParamSpace::narrowed(
       return std::find(w.begin(), w.end(), value) == w.end();
     });
     if (tunable->values.empty()) {
-      throw Error(ErrorKind::usage, fmt::format("no value is left for {}", name));
+      throw Error(
+          ErrorKind::usage,
+          fmt::format(
+              "no value remains for {}: a list of values is empty, or two lists share no value",
+              name));
     }
     if (!lists(*tunable, tunable->default_value)) tunable->default_value = tunable->values.front();
   }

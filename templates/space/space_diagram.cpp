@@ -105,10 +105,9 @@ void SpaceDiagram::count_work(std::size_t level) {
   throw Error(
       ErrorKind::template_,
       fmt::format(
-          "{}{}its configurations take too long to count, because requirements tie too "
-          "many tunables together. Next: declare tunables that a requirement mentions next "
-          "to each other, write several small requirements rather than one over everything, "
-          "or narrow the space with --set.",
+          "{}{}Kiln cannot count the configurations in reasonable time, because requirements "
+          "connect too many tunables. Next: declare the tunables of a requirement next to each "
+          "other, split long requirements into short requirements, or narrow the space with --set.",
           origin_, origin_.empty() ? "" : ": "));
 }
 

@@ -26,7 +26,8 @@ std::string normalised(const Sandbox& sandbox, const Run& run) {
   text = std::regex_replace(text, std::regex("20[0-9]{2}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}"),
                             "$$DATE");
   // What grows with a file of its own.
-  text = std::regex_replace(text, std::regex("there are gemm_[a-z_, ]+"), "there are $$TEMPLATES");
+  text = std::regex_replace(text, std::regex("the templates are: gemm_[a-z_, ]+"),
+                            "the templates are: $$TEMPLATES");
   text = std::regex_replace(text, std::regex("exhaustive(,? [a-z]+)+"), "$$STRATEGIES");
   return text;
 }

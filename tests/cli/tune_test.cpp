@@ -172,13 +172,13 @@ TEST(Tune, StaleTunesAgainWhatAChangedTemplateLeft) {
   const auto run =
       with(on_gemm("run", 16, 16, 16), {"--device", "emulated:h200", "--db", "mine.db"});
   const auto before = sandbox.run(run);
-  EXPECT_NE(
-      (before.out + before.err).find("has changed since the kernel was tuned; `kiln tune --stale`"),
-      std::string::npos)
+  EXPECT_NE((before.out + before.err)
+                .find("has changed since Kiln tuned the kernel; `kiln tune --stale`"),
+            std::string::npos)
       << before.out << before.err;
   const auto verified = sandbox.run(
       with(on_gemm("verify", 16, 16, 16), {"--device", "emulated:h200", "--db", "mine.db"}));
-  EXPECT_NE(verified.out.find("has changed since the kernel was tuned; `kiln tune --stale`"),
+  EXPECT_NE(verified.out.find("has changed since Kiln tuned the kernel; `kiln tune --stale`"),
             std::string::npos)
       << verified.out;
   EXPECT_EQ(verified.err.find("has changed since"), std::string::npos)

@@ -220,9 +220,11 @@ TEST(Verify, CodeThatDoesNotFitItsFrontMatterIsExplainedWithItsLine) {
       {"__global__ void ringed(", "__global__ void ring(", "ringed.cu:7: the launch"},
       {"class CIn, class D, class Acc>", "class D>", "ringed.cu:33: the kernel ringed has 4"},
       {"const kiln::GemmArgs args", "const kiln::GemmArgs& args",
-       "ringed.cu:33: the kernel ringed does not take one kiln::GemmArgs by value"},
+       "ringed.cu:33: the kernel ringed has the wrong parameters: Kiln passes one kiln::GemmArgs "
+       "by value"},
       {"const kiln::GemmArgs args", "const kiln::GemmArgs args, const int more",
-       "ringed.cu:33: the kernel ringed does not take one kiln::GemmArgs by value"},
+       "ringed.cu:33: the kernel ringed has the wrong parameters: Kiln passes one kiln::GemmArgs "
+       "by value"},
       {"#include \"common/gemm_args.cuh\"\n",
        "#include \"common/gemm_args.cuh\"\n#include <vector>\n", "ringed.cu:12:10: there"},
   };

@@ -47,7 +47,7 @@ struct EpilogueEntry;
 /// element, and record the peaks of both branches. An expression must not name a peak twice, and
 /// must not read a peak.
 ///
-/// An Epilogue is a small value. Any thread may copy and compare Epilogues. Equal expressions share
+/// An Epilogue is cheap to copy. Any thread may copy and compare Epilogues. Equal expressions share
 /// one parsed form, which stays in memory until the process ends.
 class KILN_API Epilogue {
  public:

@@ -12,13 +12,13 @@ namespace kiln {
 /// The kind of an error. Your program can branch on the kind. The program `kiln` derives its exit
 /// code from the kind.
 enum class ErrorKind {
-  usage,      ///< the caller asked for something impossible (a bad flag, size, pointer, name)
-  template_,  ///< a template file is malformed; the text names file:line:column
+  usage,      ///< the caller made a mistake, for example in a flag, size, pointer or name
+  template_,  ///< a template file is malformed; the message gives file:line:column
   device,     ///< no GPU, no driver, or a CUDA call failed
   compiler,   ///< NVRTC or its headers are missing or unusable
-  database,   ///< the tuning database cannot be used as asked
-  not_found,  ///< nothing fits the request, or the mode forbids a fallback
-  internal,   ///< an invariant inside Kiln was broken
+  database,   ///< Kiln cannot read or write the tuning database
+  not_found,  ///< no kernel or result fits the request, or the mode forbids a default
+  internal,   ///< a bug in Kiln: an internal check failed
 };
 
 /// Reports a broken environment or a misuse. Expected outcomes never throw: a failed candidate or

@@ -17,7 +17,7 @@
 
 namespace kiln {
 
-/// A size or trait: a name with an integer.
+/// The name and the value of a size or a trait.
 struct NamedValue {
   std::string name;
   std::int64_t value = 0;
@@ -49,9 +49,9 @@ struct NamedType {
 ///         .types = {{"x", kiln::DType::f16}, {"y", kiln::DType::f16}}};
 ///
 /// Give each size, type slot and trait of the declaration exactly one value, in any order. You may
-/// omit only sizes with a default, such as the distance between rows. Sizes count elements. The
-/// declaration states the meaning and range of each size. Scalars are arguments of a launch, not
-/// part of a problem.
+/// omit a size if the declaration gives the size a default. Sizes count elements. The declaration
+/// states the meaning and range of each size. Scalars are arguments of a launch, not part of a
+/// problem.
 ///
 /// Addresses are also arguments of a launch. Every operand must start at a multiple of
 /// kOperandAlignment bytes, unless the declaration states another `align`. An operand is row-major
@@ -119,19 +119,19 @@ class ShortList {
 /// the declaration. OperationKernel::operand_index() and scalar_index() return the position of a
 /// name. Look up positions once, before the launch loop.
 struct Arguments {
-  /// The device address of every operand, including outputs. An operand that is absent from this
-  /// problem (its `when` is false) still has a position in this list. The launch ignores the
-  /// address of an absent operand, and the kernel gets null. The launch also ignores the address of
-  /// an operand without elements. No output may overlap another operand. A kernel reads an `inout`
-  /// operand and then writes the result to the same memory.
+  /// The device address of every operand, including outputs. An operand is absent from this problem
+  /// if its `when` is false, but keeps its position in this list. The launch ignores the address of
+  /// an absent operand, and the kernel gets null. The launch also ignores the address of an operand
+  /// without elements. No output may overlap another operand. A kernel reads an `inout` operand and
+  /// then writes the result to the same memory.
   ShortList<const void*, kMostOperands> operands = {};
-  /// The values of the first scalars. Scalars beyond the end of this list have their declared
-  /// values. The declared type of a scalar must be able to hold the given value; a floating-point
-  /// type rounds it.
+  /// The values of the first scalars of the declaration. The other scalars get their declared
+  /// defaults. The declared type of a scalar must be able to hold the given value; a floating-point
+  /// type rounds the value.
   ShortList<Scalar, kMostScalars> scalars = {};
   /// A workspace that the caller allocated: OperationKernel::workspace_bytes() bytes of device
   /// memory, aligned to kCallerWorkspaceAlignment. No other launch may use the workspace at the
-  /// same time. If null, the launch uses the library's workspace for the stream.
+  /// same time. If the pointer is null, the launch uses the library's workspace for the stream.
   void* workspace = nullptr;
 };
 

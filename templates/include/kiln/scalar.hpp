@@ -27,9 +27,10 @@ class Scalar {
                                            int> = 0>
   constexpr Scalar(Number number) noexcept : Scalar(from(wide(number))) {}
 
-  /// Calls `use` with the number and returns the result of the call. The number is a double if a
-  /// double represents it exactly. Otherwise the number is a std::uint64_t, or a std::int64_t if
-  /// negative. `use` must return the same type for all three types.
+  /// Calls `use` with the number and returns the result of the call. The argument is a double if a
+  /// double represents the number exactly. Otherwise the argument is a std::uint64_t, or a
+  /// std::int64_t if the number is negative. The result of `use` must have the same type in all
+  /// three cases.
   template <class Use>
   constexpr auto visit(Use&& use) const {
     switch (kind_) {
@@ -60,9 +61,9 @@ class Scalar {
   }
 
  private:
-  /// The member that holds the number: the double if a double represents the number exactly. So
-  /// integers in the other two members are beyond 2^53. `float64` is the first enumerator, so that
-  /// zeroed memory is the number 0.
+  /// The member of Held that holds the number. `float64` holds every number that a double
+  /// represents exactly. Therefore integers in the other two members are beyond 2^53. `float64` is
+  /// the first enumerator, so that zeroed memory is the number 0.
   enum class Kind : std::uint8_t { float64, negative, positive };
 
   union Held {

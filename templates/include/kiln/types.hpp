@@ -23,10 +23,11 @@ template <class Table, class Enum>
 inline constexpr std::string_view kNoEnumerator = "invalid";
 }  // namespace detail
 
-/// Element types. Templates, the command line and the database use the names of the enumerators.
+/// Element types. Templates, the command line and the database use the same names for the types.
 ///
-/// `tf32` elements are stored as 32-bit floats. On use, an operation rounds each element to the
-/// nearest TF32 value. In a tie, the operation may round to either neighbour.
+/// `tf32` elements are stored as 32-bit floats. An operation rounds each element that it reads to
+/// the nearest TF32 value. If two TF32 values are equally near, the operation may take either
+/// value.
 ///
 /// Four types are packed. A byte holds two values of `s4` or `u4`, the first in the low half. A
 /// byte holds eight values of `b1` or `b1_xor`, the first in the lowest bit. Consecutive values of
@@ -73,8 +74,8 @@ inline constexpr std::array<std::uint8_t, 21> kDTypeValues{1, 1, 1, 1, 1, 1, 1, 
 [[nodiscard]] constexpr std::string_view to_string(DType type) {
   return detail::entry_of(kDTypeNames, type, detail::kNoEnumerator);
 }
-/// The number of bytes of one element in memory. An element of a packed type is one byte with
-/// several values. The result is 0 for an invalid value.
+/// The number of bytes of one element in memory. For a packed type, the result is 1, because a byte
+/// holds several values. The result is 0 for an invalid value.
 [[nodiscard]] constexpr int size_bytes(DType type) {
   return detail::entry_of(kDTypeBytes, type, 0);
 }
@@ -106,14 +107,15 @@ inline constexpr std::array<std::uint8_t, 21> kDTypeValues{1, 1, 1, 1, 1, 1, 1, 
 /// How the matrix of an operand is stored: `n` row-major, `t` transposed.
 enum class Storage : std::uint8_t { n, t };
 
-/// How well the kernel from a look-up fits the problem. The best match is first.
+/// How well the kernel from a look-up fits the problem, from the best match to the worst.
 enum class Match : std::uint8_t {
   exact,              ///< tuned for this problem, device class, driver and toolkit
   same_device_class,  ///< tuned for this problem and device class, but under another driver or
                       ///< toolkit, or on the emulated device of that class
-  nearest_problem,    ///< tuned on this device class for a near size of the same kind of problem,
+  nearest_problem,    ///< tuned on this device class for similar sizes of the same kind of problem,
                       ///< or for the same product without the epilogue
-  related_problem,    ///< tuned on this device class for another kind of problem, or for a far size
+  related_problem,    ///< tuned on this device class for another kind of problem, or for very
+                      ///< different sizes
   related_device,     ///< tuned on another device class of the same architecture
   default_config,     ///< no tuned kernel fits: a template's usual or default configuration
   none,               ///< no template can compute this problem
@@ -130,9 +132,9 @@ inline constexpr std::array<std::string_view, 7> kMatchNames{"exact",
   return detail::entry_of(kMatchNames, match, detail::kNoEnumerator);
 }
 
-/// Which kernels the library may use for a problem, and what it does for an untuned problem.
+/// How the library chooses a kernel, and what the library does for an untuned problem.
 enum class Mode : std::uint8_t {
-  use,           ///< use the best known kernel, or a default; never tune (the default mode)
+  use,           ///< use the best known kernel or a default, and never tune (default mode)
   tune_on_miss,  ///< run `kiln` to tune the problem, unless the match is exact or
                  ///< same_device_class; predicted results count only on an emulated device
   require,       ///< throw Error(not_found), unless the match is exact or same_device_class;

@@ -94,7 +94,7 @@ TEST_F(ForeignSchema, WhatWasAddedIsNamed) {
        "trigger t was added"},
       {"ALTER TABLE trials ADD COLUMN note TEXT", "table trials is altered"},
       {"DROP INDEX trials_by_session", "index trials_by_session is missing"},
-      {"CREATE TABLE \"bad\nname\x1b[31m\" (x)", "of an unusual name was added"},
+      {"CREATE TABLE \"bad\nname\x1b[31m\" (x)", "an object with an unprintable name was added"},
   };
   const std::string before = test::read_file(path);
   for (const auto& [statement, fault] : additions) {

@@ -91,12 +91,12 @@ TEST_F(Judges, ALookUpSaysThatABetterKernelWasJudgedByAnother) {
   EXPECT_EQ(answer.match, Match::none);
   EXPECT_THAT(
       answer.unavailable,
-      HasSubstr("gemm_wmma, is not available: the reference, rules, data or verified sizes of its "
-                "operation have changed since the kernel was verified; `kiln tune --stale`"));
+      HasSubstr("gemm_wmma, is not available: the operation's reference, rules, data or verified "
+                "sizes have changed since Kiln verified the kernel; `kiln tune --stale`"));
   EXPECT_EQ(answer.warnings.size(), 1U);
   EXPECT_EQ(answer_by(kOld).match, Match::exact);
   // Where both have changed, the template is what people know of.
-  EXPECT_THAT(answer_by(kNew, "d2").unavailable, HasSubstr("its template has changed"));
+  EXPECT_THAT(answer_by(kNew, "d2").unavailable, HasSubstr("the template has changed"));
 }
 
 TEST_F(Judges, ResultsOfRelatedProblemsByAnotherJudgeAreLeftOut) {
@@ -139,7 +139,7 @@ TEST_F(Judges, WhatWasJudgedAgainAndRefusedIsNotOfferedToBeJudgedAgain) {
   EXPECT_FALSE(best_by(kNew, &unavailable));
   EXPECT_FALSE(unavailable);
   EXPECT_EQ(answer_by(kNew).unavailable, "");
-  EXPECT_THAT(answer_by(kNew, "d2").unavailable, HasSubstr("its template has changed"));
+  EXPECT_THAT(answer_by(kNew, "d2").unavailable, HasSubstr("the template has changed"));
   const Trial other = add(700, 128, kOld);
   EXPECT_FALSE(best_by(kNew, &unavailable));
   EXPECT_EQ(unavailable, other) << "nobody has judged that one again";

@@ -331,7 +331,7 @@ TEST_F(LookUp, ABetterKernelWithoutItsTemplateIsNamed) {
   request.current_digest = [](std::string_view) { return std::string("d2"); };
   answer = ask();
   EXPECT_EQ(answer.match, Match::none);
-  EXPECT_NE(answer.unavailable.find("has changed since the kernel was tuned; `kiln tune --stale`"),
+  EXPECT_NE(answer.unavailable.find("has changed since Kiln tuned the kernel; `kiln tune --stale`"),
             std::string::npos)
       << answer.unavailable;
   EXPECT_EQ(answer.warnings.size(), 1U);

@@ -175,18 +175,18 @@ TEST(StoreOpen, RefusesWhatOthersCanWrite) {
   { (void)TuningStore::open(path, OpenMode::read_write); }
   for (const mode_t mode : {0620U, 0602U, 0666U}) {
     ::chmod(path.c_str(), mode);
-    expect_refused(path, {"can be written by others", "chmod go-w"});
+    expect_refused(path, {"other users can write to the file", "chmod go-w"});
   }
   ::chmod(path.c_str(), 0644);
   EXPECT_NO_THROW((void)TuningStore::open(path, OpenMode::read_only));
 
   ::chmod(folder.path().c_str(), 0770);
-  expect_refused(path, {"its folder", "chmod go-w"});
+  expect_refused(path, {"the folder", "chmod go-w"});
   ::chmod(folder.path().c_str(), 0700);
 
   test::write_file(path + "-journal", "");
   ::chmod((path + "-journal").c_str(), 0666);
-  expect_refused(path, {"its journal"});
+  expect_refused(path, {"the journal"});
 }
 
 // In a sticky folder others cannot replace the database, but they can create what is missing: a
@@ -196,8 +196,8 @@ TEST(StoreOpen, RefusesAStickyFolderLikeTmp) {
   const std::string path = folder.file("t.db");
   { (void)TuningStore::open(path, OpenMode::read_write); }
   ::chmod(folder.path().c_str(), 01777);
-  expect_refused(path, {"its folder " + folder.path(), "can be written by others", "mkdir -m 700"});
-  EXPECT_NE(refusal(folder.file("new.db"), OpenMode::read_write).find("its folder"),
+  expect_refused(path, {"other users can write to the folder " + folder.path(), "mkdir -m 700"});
+  EXPECT_NE(refusal(folder.file("new.db"), OpenMode::read_write).find("the folder"),
             std::string::npos);
   EXPECT_FALSE(fs::exists(folder.file("new.db")));
 }

@@ -203,13 +203,13 @@ TEST_F(Transfer, AnExportThatWasCutOffIsNoticed) {
   text.resize(text.rfind('\n', text.size() - 2) + 1);
   const TransferCount cut = import_text(target, text);
   EXPECT_EQ(cut.written, 2U);
-  EXPECT_EQ(cut.broken_off, "x.jsonl is cut off: it has no last line");
+  EXPECT_EQ(cut.broken_off, "x.jsonl is cut off: the last line of the export is missing");
   // A line that was lost.
   text = exported(source);
   text.erase(text.find('\n') + 1, text.find('\n', text.find('\n') + 1) - text.find('\n'));
-  EXPECT_EQ(
-      import_text(target, text).broken_off,
-      "x.jsonl is incomplete: it has 1 rows, but its last line counts 2 trials and 0 sessions");
+  EXPECT_EQ(import_text(target, text).broken_off,
+            "x.jsonl is incomplete: the file has 1 rows, but the last line counts 2 trials and 0 "
+            "sessions");
   // What follows the end does not belong to it.
   const TransferCount more =
       import_text(target, exported(source) + trial_to_json(source.trials({})[0]) + "\n");
@@ -297,8 +297,10 @@ TEST_F(Transfer, NeitherImportNorMergeBelievesASpeedThatContradictsItself) {
     EXPECT_EQ(count.written, 0U);
     EXPECT_EQ(count.refused, 5U);
     const std::string all = testing::PrintToString(count.complaints);
-    EXPECT_NE(all.find("'median_ns' is 1, but its samples give 1000000"), std::string::npos) << all;
-    EXPECT_NE(all.find("6872 TFLOP/s: NVIDIA H200 needs at least"), std::string::npos) << all;
+    EXPECT_NE(all.find("'median_ns' is 1, but the field 'samples_ns' gives 1000000"),
+              std::string::npos)
+        << all;
+    EXPECT_NE(all.find("6872 TFLOP/s, but this problem takes at least"), std::string::npos) << all;
     EXPECT_NE(all.find("'created_unix_ms' is 2001-09-09"), std::string::npos) << all;
     EXPECT_NE(all.find("'started_unix_ms' is"), std::string::npos) << all;
   }
@@ -324,10 +326,10 @@ TEST_F(Transfer, ProblemsThatTuneWouldNotMakeAreRefused) {
        "no size \"batch\""},
       {odd_trial([](Problem& p) { p.traits.clear(); }), "has no trait \"trans_a\""},
       {odd_trial([](Problem& p) { p.traits[2].value = 3; }), "align_a is 3"},
-      {odd_trial([](Problem& p) { p.traits[4].value = 4; }), "would be described as"},
+      {odd_trial([](Problem& p) { p.traits[4].value = 4; }), "is not the canonical text"},
       {odd_trial([](Problem& p) { p.types.pop_back(); }), "has no type \"acc\""},
       {odd_trial([](Problem& p) { p.types[3].type = DType::s4; }), "d = s4"},
-      {odd_trial([](Problem& p) { p.epilogue = "acc*(2)"; }), "would be described as"},
+      {odd_trial([](Problem& p) { p.epilogue = "acc*(2)"; }), "is not the canonical text"},
       {odd_trial([](Problem& p) { p.epilogue = "silo(acc)"; }), "silo"},
   };
   std::string text = kHeader1;
@@ -382,7 +384,7 @@ TEST_F(Transfer, NamesThatNoDeclarationCanHaveAreRefused) {
   EXPECT_EQ(count.refused, 5U);
   EXPECT_EQ(count.written, 0U);
   const std::string all = testing::PrintToString(count.complaints);
-  EXPECT_NE(all.find("not letters, digits and underscores"), std::string::npos) << all;
+  EXPECT_NE(all.find("only letters, digits and underscores"), std::string::npos) << all;
   EXPECT_EQ(all.find('\x1b'), std::string::npos);
   EXPECT_EQ(import_text(target, kHeader1 + sound).written, 1U)
       << "of an operation that no file declares here";
@@ -404,9 +406,9 @@ TEST_F(Transfer, LinesWithMoreFieldsThanAnyRowAreRefusedSoon) {
   EXPECT_LT(static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC, 1.0);
   EXPECT_EQ(count.refused, 4U);
   const std::string all = testing::PrintToString(count.complaints);
-  EXPECT_NE(all.find("x.jsonl:2: it has more than 1024 fields"), std::string::npos) << all;
+  EXPECT_NE(all.find("x.jsonl:2: the line has more than 1024 fields"), std::string::npos) << all;
   EXPECT_NE(all.find("is field 257"), std::string::npos) << all;
-  EXPECT_NE(all.find("more than 16 deep"), std::string::npos) << all;
+  EXPECT_NE(all.find("more than 16 levels deep"), std::string::npos) << all;
 }
 
 /// Everything a database answers, whatever the order of its rows.

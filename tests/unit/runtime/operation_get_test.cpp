@@ -64,7 +64,7 @@ TEST_F(OperationGet, AResultOfAnotherJudgeIsNoAnswerAndIsNamed) {
     EXPECT_EQ(kernel.match(), Match::default_config);
     EXPECT_EQ(kernel.config(), "block_size=128");
     EXPECT_THAT(std::string(kernel.match_reason()),
-                HasSubstr("have changed since the kernel was verified"));
+                HasSubstr("have changed since Kiln verified the kernel"));
   }
   EXPECT_EQ(warnings_.size(), 2U) << "one for each library";
 }

@@ -280,7 +280,7 @@ TEST(ArgumentList, MistakesAreShownWhereTheyAre) {
   EXPECT_THAT(list_complaint("x,, y"), HasSubstr("args.cu:1:18: an argument is missing here"));
   EXPECT_THAT(list_complaint("x, y,"), HasSubstr("args.cu:1:21: an argument"));
   EXPECT_THAT(list_complaint("{x, }"), HasSubstr("args.cu:1:20: an argument"));
-  EXPECT_THAT(list_complaint("x, {}"), HasSubstr("args.cu:1:19: a struct has members"));
+  EXPECT_THAT(list_complaint("x, {}"), HasSubstr("args.cu:1:19: a struct needs members"));
   EXPECT_THAT(list_complaint("{x, rows"), HasSubstr("args.cu:1:16: this '{' is not closed"));
   EXPECT_THAT(list_complaint("x, rows}"), HasSubstr("args.cu:1:23: this '}' closes nothing"));
   EXPECT_THAT(list_complaint("{x, (rows}, 1)"), HasSubstr("this '}'"));
@@ -293,8 +293,8 @@ TEST(ArgumentList, MistakesAreShownWhereTheyAre) {
   EXPECT_THAT(list_complaint("(float)"), HasSubstr("args.cu:1:23: an expression"));
   EXPECT_THAT(list_complaint("(float) scale * 2"), HasSubstr("\"scale\" is a scalar"));
   EXPECT_THAT(list_complaint("(unsigned char) shift"),
-              AllOf(HasSubstr("the scalar shift is declared as s64, but unsigned char "
-                              "cannot hold all values of that type"),
+              AllOf(HasSubstr("the scalar shift has the declared type s64, but the kernel's type "
+                              "unsigned char cannot hold"),
                     HasSubstr("\"scalar shift u8 = ...\"")));
   EXPECT_THAT(list_complaint("x + 4"), HasSubstr("\"x\" is an address"));
   EXPECT_THAT(list_complaint("y x, rows"), HasSubstr("\"y\" and \"x\""));
@@ -302,13 +302,13 @@ TEST(ArgumentList, MistakesAreShownWhereTheyAre) {
   EXPECT_THAT(list_complaint("rows + workspace"), HasSubstr("pass the workspace alone"));
   EXPECT_THAT(list_complaint("workspace - 4"), HasSubstr("args.cu:1:26: write the workspace as"));
   EXPECT_THAT(list_complaint("workspace +"), HasSubstr("args.cu:1:27: an expression"));
-  EXPECT_THAT(list_complaint("x.f64"), HasSubstr("only a reference can take \".f64\""));
+  EXPECT_THAT(list_complaint("x.f64"), HasSubstr("only a reference can use \".f64\""));
   EXPECT_THAT(list_complaint("x.f32", ArgumentsOf::reference),
               HasSubstr("an operand has no \".f32\""));
   EXPECT_THAT(list_complaint("y.magnitud", ArgumentsOf::reference), HasSubstr("\"magnitude\"?"));
   EXPECT_THAT(list_complaint("x.magnitude", ArgumentsOf::reference), HasSubstr("x is an input"));
   EXPECT_THAT(list_complaint("workspace", ArgumentsOf::reference),
-              HasSubstr("a reference has no workspace"));
+              HasSubstr("a reference cannot use a workspace"));
   EXPECT_THAT(list_complaint("z.f64", ArgumentsOf::reference),
               AllOf(HasSubstr("args.cu:1:16: "), HasSubstr("\"z.f64\"")));
 }

@@ -49,7 +49,7 @@ TEST(Config, HasNoMoreNamesThanAnyTemplate) {
   std::string text;
   for (int i = 0; i < 1025; ++i) text += " t" + std::to_string(i) + "=1";
   EXPECT_THAT(error_text(ErrorKind::usage, [&] { (void)Config::parse(text); }),
-              HasSubstr("\"t1024=1\" is the value of more than 1024 names"));
+              HasSubstr("\"t1024=1\" exceeds the limit of 1024 names"));
 }
 
 TEST(Config, AtNamesWhatIsMissing) {

@@ -191,7 +191,7 @@ TEST(FragmentErrors, OfUseLines) {
               AllOf(StartsWith("user.cu:8:16:"), HasSubstr("\"part.cuh\"")));
   EXPECT_THAT(broken_user("//@ use        parts.cuh   // pieces",
                           "//@ use        parts.cuh\n//@ use        parts.cuh"),
-              AllOf(StartsWith("user.cu:9:16:"), HasSubstr("one is enough")));
+              AllOf(StartsWith("user.cu:9:16:"), HasSubstr("remove this line")));
   EXPECT_THAT(broken_user("//@ use        parts.cuh   // pieces", ""),
               AllOf(StartsWith("user.cu:9:8:"), HasSubstr("fields of the base PiecesConfig")));
 }
@@ -207,12 +207,13 @@ TEST(FragmentErrors, OfBases) {
   EXPECT_THAT(broken_user("UserLaunch : PiecesLaunch", "UserLaunch : PiecesConfig"),
               AllOf(StartsWith("user.cu:13:8:"), HasSubstr("is marked \"//@ config\"")));
   EXPECT_THAT(broken_header("struct PiecesConfig {", "struct PiecesConfig : Other {"),
-              AllOf(StartsWith("parts.cuh:2:8:"), HasSubstr("cannot have bases")));
+              AllOf(StartsWith("parts.cuh:2:8:"), HasSubstr("cannot have base structs")));
 }
 
 TEST(FragmentErrors, OfHeaders) {
   EXPECT_THAT(broken_header("//@ require    pieces", "//@ prefer     pieces"),
-              AllOf(StartsWith("parts.cuh:11:5:"), HasSubstr("\"prefer\" cannot be in a header")));
+              AllOf(StartsWith("parts.cuh:11:5:"),
+                    HasSubstr("\"prefer\" lines are not allowed in a header")));
   EXPECT_THAT(error_text(ErrorKind::template_,
                          [] { (void)parse_user(std::string(kUser), "#pragma once\n"); }),
               AllOf(StartsWith("user.cu:8:16:"), HasSubstr("has no \"//@\" lines")));

@@ -144,11 +144,11 @@ TEST(FrontMatterError, Costs) {
   EXPECT_THAT(with("isues = k"),
               AllOf(StartsWith("tiny.cu:26:10:"), HasSubstr("unknown cost"),
                     HasSubstr("\"issues\"?"), HasSubstr("the costs are: tensor wgmma fp32")));
-  EXPECT_THAT(with("fp32 = m"),
-              AllOf(StartsWith("tiny.cu:26:10:"), HasSubstr("a second cost \"fp32\"")));
+  EXPECT_THAT(with("fp32 = m"), AllOf(StartsWith("tiny.cu:26:10:"),
+                                      HasSubstr("the cost \"fp32\" appears in two lines")));
   EXPECT_THAT(with("waits = tile_q"), AllOf(StartsWith("tiny.cu:26:18:"), HasSubstr("\"tile_q\"")));
   for (const char* text : {"waits", "let turns"}) {
-    EXPECT_THAT(with(text), HasSubstr("a cost is written \"name = expression\"")) << text;
+    EXPECT_THAT(with(text), HasSubstr("write the line as \"cost name = expression\"")) << text;
   }
   EXPECT_THAT(with("= 4"), HasSubstr("expected before '=': a name"));
   EXPECT_THAT(with("let tile_m = 4"), AllOf(StartsWith("tiny.cu:26:14:"), HasSubstr("\"tile_m\"")));
@@ -198,16 +198,16 @@ TEST(FrontMatterError, Keys) {
   EXPECT_THAT(broken("//@ require    tile_m", "//@ requires   tile_m"),
               AllOf(StartsWith("tiny.cu:19:5:"), HasSubstr("\"require\"?")));
   EXPECT_THAT(broken("//@ workspace  m * 4", "//@ workspace  m\n//@ workspace 4"),
-              AllOf(StartsWith("tiny.cu:26:5:"), HasSubstr("a second \"workspace\"")));
+              AllOf(StartsWith("tiny.cu:26:5:"), HasSubstr("two \"workspace\"")));
   EXPECT_THAT(broken("//@ arch       sm >= 75", "//@ arch  // any"), HasSubstr("needs a value"));
   EXPECT_THAT(broken("//@ launch     tiny\n", ""), HasSubstr("no \"//@ launch\" line"));
   EXPECT_THAT(broken("//@ template   tiny", "//@ grid 1\n//@ template tiny"),
               AllOf(StartsWith("tiny.cu:2:5:"), HasSubstr("\"grid\"")));
-  EXPECT_THAT(broken("//@   block    threads", "//@   smem 4"), HasSubstr("a second \"smem\""));
+  EXPECT_THAT(broken("//@   block    threads", "//@   smem 4"), HasSubstr("two \"smem\""));
   EXPECT_THAT(broken("//@   block    threads\n", ""), HasSubstr("no \"block\" line"));
   EXPECT_THAT(broken("//@   block    threads", "//@ block 1, 2, 3, 4"), HasSubstr("at most three"));
   EXPECT_THAT(broken("//@   block    threads", "//@ block 32,"), HasSubstr("is missing"));
-  EXPECT_THAT(broken("//@   block    threads", "//@ grid 32"), HasSubstr("a second \"grid\""));
+  EXPECT_THAT(broken("//@   block    threads", "//@ grid 32"), HasSubstr("two \"grid\""));
 }
 
 TEST(FrontMatterError, Heads) {
@@ -220,8 +220,9 @@ TEST(FrontMatterError, Heads) {
 TEST(FrontMatterError, Tunables) {
   EXPECT_THAT(broken("tune 32 64* 128", "tune  // many"), HasSubstr("\"tune\" needs a value"));
   EXPECT_THAT(broken("tune 32 64* 128", "tune 32 32"), HasSubstr("listed twice"));
-  EXPECT_THAT(broken("tune 32 64* 128", "tune 32* 64*"),
-              AllOf(StartsWith("tiny.cu:12:33:"), HasSubstr("a second default")));
+  EXPECT_THAT(
+      broken("tune 32 64* 128", "tune 32* 64*"),
+      AllOf(StartsWith("tiny.cu:12:33:"), HasSubstr("another value is already the default")));
   EXPECT_THAT(broken("tune 32 64* 128", "tune 32,64"), HasSubstr("\"32,64\""));
   EXPECT_THAT(broken("tune 32 64* 128", "tune 4294967296"), HasSubstr("32-bit"));
   EXPECT_THAT(broken("tune 32 64* 128", "tune tile_m = 32"),
@@ -233,7 +234,7 @@ TEST(FrontMatterError, Tunables) {
   EXPECT_THAT(broken("int tile_n;", "int m;"),
               AllOf(StartsWith("tiny.cu:13:7:"), HasSubstr("\"m\"")));
   EXPECT_THAT(broken("int tile_n;      //@ tune 32* 64", "bool tile_n;  //@ tune 32* 64"),
-              HasSubstr("tile_n is a bool: its values are 0 and 1"));
+              HasSubstr("tile_n is a bool, so its values must be 0 and 1"));
 }
 
 TEST(FrontMatterError, Lets) {
@@ -330,7 +331,7 @@ TEST(FrontMatterError, StructAtLaunch) {
   EXPECT_THAT(with("  int tile_m;   //@ tune 0 1\n"),
               AllOf(StartsWith("tiny.cu:19:7:"), HasSubstr("\"tile_m\"")));
   EXPECT_THAT(with("  int splits;\n"), HasSubstr("\"splits\" of TinyLaunch"));
-  EXPECT_THAT(with("", "config"), HasSubstr("a second \"config\" line"));
+  EXPECT_THAT(with("", "config"), HasSubstr("two \"config\" lines"));
   std::string many;
   for (int i = 0; i < 25; ++i) many += fmt::format("  int v{};  //@ let {}\n", i, i);
   EXPECT_THAT(with(many), AllOf(StartsWith("tiny.cu:18:26:"), HasSubstr("more than 24 fields")));
@@ -392,7 +393,7 @@ TEST(FrontMatter, PreferencesAndPriority) {
   EXPECT_THAT(broken("//@ workspace", "//@ priority tile_m\n//@ workspace"),
               AllOf(StartsWith("tiny.cu:25:14: "), HasSubstr("\"tile_m\"")));
   EXPECT_THAT(broken("//@ workspace", "//@ priority 1\n//@ priority 2\n//@ workspace"),
-              HasSubstr("a second \"priority\" line"));
+              HasSubstr("two \"priority\" lines"));
 }
 
 TEST(FrontMatterError, Types) {
@@ -402,7 +403,7 @@ TEST(FrontMatterError, Types) {
   EXPECT_THAT(broken("a=f16|bf16 b=a", "a=f16 bb=a"), HasSubstr("no type slot \"bb\""));
   EXPECT_THAT(broken("a=f16|bf16 b=a", "a=f16 a=f16"), HasSubstr("given twice"));
   EXPECT_THAT(broken("a=f16|bf16 b=a", "a=f16"), HasSubstr("the type of \"b\" is missing"));
-  EXPECT_THAT(broken("a=f16|bf16 b=a", "a=b b=a"), HasSubstr("only refer to each other"));
+  EXPECT_THAT(broken("a=f16|bf16 b=a", "a=b b=a"), HasSubstr("refer only to each other"));
   EXPECT_THAT(broken("a=f16|bf16 b=a", "a b=a"), HasSubstr("slot=type"));
 }
 

@@ -169,7 +169,8 @@ TEST_F(HintsTest, WhatCannotBeReadIsLeftOutWithAWarning) {
   std::filesystem::create_symlink("tiny.hints", folder.path() + "/tiny.hints");
   const Catalog catalog = open();
   EXPECT_THAT(catalog.left_out(),
-              ElementsAre(AllOf(StartsWith(folder.path() + "/tiny.hints "), HasSubstr("links"))));
+              ElementsAre(AllOf(StartsWith("Kiln cannot read " + folder.path() + "/tiny.hints "),
+                                HasSubstr("links"))));
   EXPECT_NE(catalog.find("tiny"), nullptr);
 }
 
@@ -182,10 +183,11 @@ TEST_F(HintsTest, AreNoSecondComplaintAboutATemplateThatCannotBeRead) {
 }
 
 TEST_F(HintsErrorTest, StatementsOfOtherKindsBelongInTheTemplate) {
-  EXPECT_THAT(error_of("//@ prefer m > 1\n//@ require m > 1\n"),
-              AllOf(StartsWith("tiny.hints:2:5: \"require\" cannot be in a file of hints, which "
-                               "has only prefer, usual, cost lines; write this line in "),
-                    HasSubstr("tiny.cu\n  //@ require m > 1\n")));
+  EXPECT_THAT(
+      error_of("//@ prefer m > 1\n//@ require m > 1\n"),
+      AllOf(StartsWith("tiny.hints:2:5: \"require\" lines are not allowed in a hints file, which "
+                       "has only prefer, usual, cost lines; write this line in "),
+            HasSubstr("tiny.cu\n  //@ require m > 1\n")));
   EXPECT_THAT(error_of("//@ let wide = 2\n"), StartsWith("tiny.hints:1:5: \"let\""));
   EXPECT_THAT(error_of("//@ cots fp32 = 1\n"), StartsWith("tiny.hints:1:5: \"cots\""));
 }
@@ -193,13 +195,16 @@ TEST_F(HintsErrorTest, StatementsOfOtherKindsBelongInTheTemplate) {
 // Such a line would have no effect, and nobody would notice.
 TEST_F(HintsErrorTest, EveryLineIsAStatementOrAComment) {
   EXPECT_EQ(error_of("// of rows\n\nprefer m > 1\n"),
-            "tiny.hints:3:1: a line of hints begins with \"//@\" and one of prefer, usual, cost; a "
-            "comment begins with \"//\"\n  prefer m > 1\n  ^");
-  EXPECT_THAT(error_of("//@ prefer m > 1\n  # rows\n"), StartsWith("tiny.hints:2:3: a line of"));
-  EXPECT_THAT(error_of("int tile_k;  //@ tune 8 16*\n"), StartsWith("tiny.hints:1:1: a line of"));
-  EXPECT_EQ(error_of("  //@ prefer m > 1\n"),
-            "tiny.hints:1:3: a statement begins in the first column; remove the spaces before it\n"
-            "    //@ prefer m > 1\n    ^");
+            "tiny.hints:3:1: expected here: \"//@\" and one of prefer, usual, cost, or a comment "
+            "that begins with \"//\"\n  prefer m > 1\n  ^");
+  EXPECT_THAT(error_of("//@ prefer m > 1\n  # rows\n"),
+              StartsWith("tiny.hints:2:3: expected here"));
+  EXPECT_THAT(error_of("int tile_k;  //@ tune 8 16*\n"),
+              StartsWith("tiny.hints:1:1: expected here"));
+  EXPECT_EQ(
+      error_of("  //@ prefer m > 1\n"),
+      "tiny.hints:1:3: \"//@\" must begin in the first column; remove the spaces before \"//@\"\n"
+      "    //@ prefer m > 1\n    ^");
 }
 
 TEST_F(HintsErrorTest, PointToTheLineOfTheHints) {
@@ -241,14 +246,15 @@ TEST_F(HintsErrorTest, NeedATemplateBesideThem) {
   };
   EXPECT_EQ(broken("tinny.hints"),
             folder.path() +
-                "/tinny.hints:1:1: there is no tinny.cu beside these hints. Next: give the hints "
-                "the name of their template's file, or remove the hints.");
+                "/tinny.hints:1:1: the folder of this hints file has no template tinny.cu. Next: "
+                "name the hints file after a template's file (NAME.hints for NAME.cu), or remove "
+                "the hints file.");
   folder.write("row_operation.cu", test::kRowOperation);
   EXPECT_THAT(broken("row_operation.hints"),
               AllOf(HasSubstr("row_operation.cu"), HasSubstr("declares an operation")));
   folder.write("plain.cu", "__global__ void plain() {}\n");
   EXPECT_THAT(broken("plain.hints"),
-              HasSubstr("plain.cu beside these hints has no front matter. Next: "));
+              HasSubstr("plain.cu is not a template: the file has no front matter. Next: "));
 }
 
 }  // namespace

@@ -32,11 +32,10 @@ std::string undefined(const std::string& name, const std::string& shown = "") {
 }
 
 TEST(HostCode, NamesOfTheHostAreToldWithWhatKernelsUse) {
-  EXPECT_THAT(
-      no_member("sort"),
-      AllOf(StartsWith("\"std::sort\" is for the host, and kernels cannot use it. Next: sort "
-                       "with <cub/cub.cuh>"),
-            HasSubstr("under #if !defined(KILN_RENDERED)")));
+  EXPECT_THAT(no_member("sort"),
+              AllOf(StartsWith("kernels cannot use \"std::sort\", which exists only on the host. "
+                               "Next: sort with cub::BlockRadixSort"),
+                    HasSubstr("under #if !defined(KILN_RENDERED)")));
   EXPECT_THAT(no_member("vector"), HasSubstr("an array of fixed size, __shared__ memory"));
   for (const char* name : {"cout", "fprintf", "stderr"}) {
     for (const auto& told : {no_member(name), undefined(name)}) {
@@ -45,7 +44,8 @@ TEST(HostCode, NamesOfTheHostAreToldWithWhatKernelsUse) {
   }
   EXPECT_THAT(undefined("abort"), HasSubstr("__trap()"));
   EXPECT_THAT(undefined("rand"), HasSubstr("<curand_kernel.h>"));
-  EXPECT_THAT(undefined("cudaMalloc"), HasSubstr("leave memory, copies and launches to Kiln"));
+  EXPECT_THAT(undefined("cudaMalloc"),
+              HasSubstr("leave memory allocation, copies and launches to Kiln"));
   EXPECT_THAT(no_member("mutex"), HasSubstr("__syncthreads()"));
   EXPECT_THAT(why("name followed by \"::\" must be a class or namespace name", "this_thread::a();"),
               StartsWith("\"std::this_thread\""));
@@ -63,22 +63,21 @@ TEST(HostCode, NamesThatMayBeTheAuthorsOwnAreLeftAlone) {
 }
 
 TEST(HostCode, FunctionsAndVariablesOfTheHostAreNamed) {
-  EXPECT_THAT(
-      why("A function without execution space annotations (__host__/...) is", "twice(int)"),
-      StartsWith("\"twice\" is a function of the host, and kernels are compiled without it. "
-                 "Next: write __device__ before the function"));
+  EXPECT_THAT(why("A function without execution space annotations (__host__/...) is", "twice(int)"),
+              StartsWith("\"twice\" is a host function, and Kiln compiles kernels without host "
+                         "functions. Next: write __device__ before the function"));
   EXPECT_THAT(why("A function explicitly marked as a __host__ function is not", "twice(int)"),
-              StartsWith("\"twice\" is a function of the host"));
+              StartsWith("\"twice\" is a host function"));
   EXPECT_THAT(
       why("A namespace scope variable without memory space annotations (...) is", "table[4]"),
-      AllOf(StartsWith("\"table\" is a variable of the host"), HasSubstr("__constant__")));
+      AllOf(StartsWith("\"table\" is a host variable"), HasSubstr("__constant__")));
 }
 
 TEST(HostCode, StandardNamesThatKernelsCanHaveAreToldWithTheirHeader) {
   EXPECT_THAT(no_member("min"),
               AllOf(HasSubstr("Next: include <algorithm>."), Not(HasSubstr("KILN_RENDERED"))));
   EXPECT_THAT(no_member("array"), HasSubstr("Next: include <cuda/std/array> and write"));
-  EXPECT_THAT(no_member("popcount"), HasSubstr("look for cuda::std::popcount"));
+  EXPECT_THAT(no_member("popcount"), HasSubstr("header of cuda::std::popcount"));
 }
 
 TEST(LoggedErrors, HavePlaceMessageAndWhatIsMarked) {

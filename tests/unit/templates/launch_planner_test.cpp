@@ -142,7 +142,8 @@ TEST(LaunchGeometry, ALaunchMayBeLeftOut) {
 
   const auto none = tiny_with_launch("//@ when 0\n//@ grid 4\n//@ block 32\n");
   EXPECT_EQ(error_text(ErrorKind::template_, [&] { (void)planner_of(none).geometry(kTiles); }),
-            "tiny.cu: every launch is left out with \"tile_m=64 tile_n=32\" for m=100 n=70 k=64");
+            "tiny.cu: the \"when\" condition of every launch is 0 with \"tile_m=64 tile_n=32\" for "
+            "m=100 n=70 k=64");
   const auto undefined = tiny_with_launch("//@ when 1 / (m - 100)\n//@ grid 4\n//@ block 32\n");
   EXPECT_THAT(
       error_text(ErrorKind::template_, [&] { (void)planner_of(undefined).geometry(kTiles); }),

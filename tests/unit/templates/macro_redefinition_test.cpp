@@ -66,7 +66,7 @@ TEST(MacroRedefinition, TheMarkOfTheTunerStaysDefined) {
   EXPECT_THAT(test::error_text(
                   ErrorKind::template_,
                   [&] { refuse_redefinitions("k.cu", "#undef kernel_tuner\n" + hidden, kMacros); }),
-              AllOf(StartsWith("k.cu:1:8: Kiln defines \"kernel_tuner\" for its own builds"),
+              AllOf(StartsWith("k.cu:1:8: Kiln defines \"kernel_tuner\" when it compiles kernels"),
                     HasSubstr("Next: delete this line")));
 }
 
@@ -128,10 +128,11 @@ std::string refusal_of_tunable(std::string_view source) {
 }
 
 TEST(TunableDeclaration, IsRefusedWithItsLineAndARemedy) {
-  EXPECT_THAT(refusal_of_tunable("int a;\nconstexpr int tile = 128;\n"),
-              AllOf(StartsWith("k.cu:2:15: \"tile\" is tuned, so Kiln defines it as a macro"),
-                    HasSubstr("between #ifndef kernel_tuner and #endif"),
-                    HasSubstr("\n  constexpr int tile = 128;\n                ^")));
+  EXPECT_THAT(
+      refusal_of_tunable("int a;\nconstexpr int tile = 128;\n"),
+      AllOf(StartsWith("k.cu:2:15: \"tile\" is tuned, so Kiln defines a macro of this name"),
+            HasSubstr("between #ifndef kernel_tuner and #endif"),
+            HasSubstr("\n  constexpr int tile = 128;\n                ^")));
   EXPECT_THAT(refusal_of_tunable("template <class T,\n          int tile>\n__global__ void k();\n"),
               AllOf(StartsWith("k.cu:2:15: "), HasSubstr("in place of this template parameter"),
                     HasSubstr("launch KERNEL<tile>")));

@@ -54,8 +54,8 @@ constexpr std::string_view kDefault =
 TEST(MisspeltTunable, OneThatOnlyTheTuneLineNamesIsCorrectedThere) {
   EXPECT_EQ(scale_refusal("block_sizex", "block_size_x", kDefault),
             "k.cu:4:16: the kernel's text never uses the tunable \"block_sizex\", but line 9 "
-            "names \"block_size_x\", as other lines of the front matter do. Next: write "
-            "block_size_x in this line\n"
+            "names \"block_size_x\", and so do other lines of the front matter. Next: name the "
+            "tunable block_size_x in this line\n"
             "  //@ tune       block_sizex = 64 128*\n"
             "                 ^");
   EXPECT_THAT(scale_refusal("block_sizex", "block_size_x", "int at = block_size_x;"),
@@ -68,7 +68,7 @@ TEST(MisspeltTunable, OneThatTheTextDefinesByAnotherNameIsRefused) {
     EXPECT_THAT(scale_refusal(tunable, tunable, kDefault),
                 AllOf(StartsWith("k.cu:4:16: "),
                       HasSubstr("line 9 names \"block_size_x\", so all candidates would have the "
-                                "same code. Next: give both the same name")));
+                                "same code. Next: use one name in both lines")));
   }
   const std::string_view negated = "#if !defined(block_size_x)\n#endif";
   EXPECT_THAT(scale_refusal("block_sizex", "block_sizex", negated), HasSubstr("line 9 names"));

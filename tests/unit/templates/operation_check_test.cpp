@@ -50,7 +50,7 @@ TEST(OperationCheck, NamesWhatIsOutside) {
   EXPECT_THAT(refusal(problem), HasSubstr("masked is 2, but the allowed values are 0 1"));
   problem = softmax_problem(1, 1);
   problem.operation = "gemm";
-  EXPECT_THAT(refusal(problem), HasSubstr("it is a problem of \"gemm\""));
+  EXPECT_THAT(refusal(problem), HasSubstr("the text names the operation \"gemm\""));
   problem = softmax_problem(1, 1);
   problem.epilogue = "x";
   EXPECT_THAT(refusal(problem), HasSubstr("only gemm"));
@@ -129,13 +129,13 @@ TEST(OperationCheck, AFillIsWithinItsTypeAndHasItsLine) {
 
 TEST(OperationCheck, FlopsAndBytesAreNotNegative) {
   const std::string less = replaced(kSoftmaxOperation, "5 * rows * cols", "5 * rows * (cols - 9)");
-  EXPECT_THAT(
-      refusal(softmax_problem(2, 1), less),
-      HasSubstr("its flops are -80; correct the line \"flops 5 * rows * (cols - 9)\" of soft.cu"));
+  EXPECT_THAT(refusal(softmax_problem(2, 1), less),
+              HasSubstr("the value of \"flops\" is -80; correct the line \"flops 5 * rows * (cols "
+                        "- 9)\" of soft.cu"));
   Operation::parse("soft.cu", less).check(softmax_problem(2, 9));
   const std::string fewer = replaced(kSoftmaxOperation, "//@ flops", "//@ bytes -rows\n//@ flops");
   EXPECT_THAT(refusal(softmax_problem(2, 1), fewer),
-              HasSubstr("its bytes are -2; correct the line"));
+              HasSubstr("the value of \"bytes\" is -2; correct the line"));
 }
 
 TEST(OperationCheck, TemplatesKnowDerivedSizes) {

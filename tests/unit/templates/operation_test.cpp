@@ -110,7 +110,7 @@ TEST(Operation, WithoutElementsToWriteThereAreNoResults) {
   (void)test::row_operation();
   EXPECT_EQ(why_nothing_to_tune(test::row_problem(3, 5)), "");
   EXPECT_EQ(why_nothing_to_tune(test::row_problem(3, 0)),
-            "nothing to tune: no result has elements, so a launch does nothing");
+            "nothing to tune: all outputs are empty, so a launch does nothing");
 }
 
 TEST(Operation, MistakesAreShownWhereTheyAre) {
@@ -129,13 +129,13 @@ TEST(Operation, MistakesAreShownWhereTheyAre) {
   EXPECT_THAT(complaint(with("type       y", "type       x")),
               AllOf(HasSubstr("s.cu:7:16: "), HasSubstr("\"x\"")));
   EXPECT_THAT(complaint(with("y inout", "z inout")), HasSubstr("no type slot \"z\""));
-  EXPECT_THAT(complaint(with("y inout", "x inout")), HasSubstr("a second operand \"x\""));
-  EXPECT_THAT(complaint(with("y inout", "y both")), HasSubstr("none of in, out and inout"));
+  EXPECT_THAT(complaint(with("y inout", "x inout")), HasSubstr("two operands \"x\""));
+  EXPECT_THAT(complaint(with("y inout", "y both")), HasSubstr("write in, out or inout"));
   EXPECT_THAT(complaint(with("y inout:", "y inout")), HasSubstr("name in: rows, columns"));
   EXPECT_THAT(complaint(with("; when wraps", "; if wraps")), HasSubstr("\"when\""));
   EXPECT_THAT(complaint(with("operation  stencil", "operation  2d")), HasSubstr("name consists"));
   EXPECT_THAT(complaint(with("//@ purpose", "// purpose")), HasSubstr("no \"//@ purpose\" line"));
-  EXPECT_THAT(complaint(std::string(kStencil) + "//@ flops 1\n"), HasSubstr("a second \"flops\""));
+  EXPECT_THAT(complaint(std::string(kStencil) + "//@ flops 1\n"), HasSubstr("two \"flops\""));
   EXPECT_THAT(complaint(std::string(kStencil) + "//@ bytes\n"), HasSubstr("needs a value"));
 }
 

@@ -113,8 +113,8 @@ TEST(ParamSpace, SaysWhyNothingIsValid) {
                          .require("m / a <= 400", "too many blocks")
                          .build();
   EXPECT_EQ(alone.why_empty(),
-            "m / a <= 400 does not hold with m = 1000, a = 1: too many blocks (with the defaults; "
-            "all other values fail too)");
+            "m / a <= 400 does not hold with m = 1000, a = 1: too many blocks (with the default "
+            "values; all other configurations fail too)");
   const auto between = SpaceBuilder().tune("a", {1, 2}).require("a == 2").require("a == 1").build();
   EXPECT_THAT(between.why_empty().value(),
               AllOf(HasSubstr("a == 2 "), HasSubstr("a = 1"), HasSubstr("or another")));
@@ -205,7 +205,7 @@ TEST(ParamSpace, NarrowsAndKeepsTheRest) {
   };
   EXPECT_THAT(why("c", {1}), HasSubstr("\"c\""));
   EXPECT_THAT(why("a", {3}), HasSubstr("a = 3 is none of 1 2 4"));
-  EXPECT_THAT(why("a", {}), HasSubstr("no value is left for a"));
+  EXPECT_THAT(why("a", {}), HasSubstr("no value remains for a"));
 }
 
 TEST(ParamSpace, CountsWithoutEnumerating) {

@@ -273,7 +273,7 @@ TEST_F(RenderedRowTest, AnOperationThatIsDeclaredTwiceNamesBothFiles) {
   EXPECT_THAT(
       error_text(ErrorKind::template_, [&] { (void)Catalog::with_directories({folder_.path()}); }),
       AllOf(StartsWith(folder_.path() + "/row_twice.cu:1:1:"),
-            HasSubstr("also declared by " + folder_.path() + "/row_scale.cu")));
+            HasSubstr(folder_.path() + "/row_scale.cu declares the operation")));
 }
 
 TEST(PlainKernelsError, Macros) {
@@ -286,7 +286,7 @@ TEST(PlainKernelsError, Macros) {
   EXPECT_THAT(broken_row("//@              256", "//@              256 64"),
               StartsWith("row.cu:5:22:"));
   EXPECT_THAT(broken_row("let        warps = block_size / 32", "let        warps"),
-              HasSubstr("a let is written \"name = expression\""));
+              HasSubstr("write the line as \"let name = expression\""));
   EXPECT_THAT(broken_row("warps = block_size / 32", "warps = block_size / rows"),
               AllOf(StartsWith("row.cu:6:37:"), HasSubstr("\"rows\"")));
   EXPECT_THAT(broken_row("warps = block_size / 32", "warps = block_size / halves"),
@@ -299,7 +299,7 @@ TEST(PlainKernelsError, Macros) {
         << taken;
   }
   EXPECT_THAT(broken_row("shift = -1* 0", "fill_sums = 1 2\n//@ tune shift = 0"),
-              HasSubstr("\"fill_sums\" is also a macro"));
+              HasSubstr("\"fill_sums\" is both a kernel and a macro"));
   EXPECT_THAT(broken_row("shift = -1* 0", "9shift = 1"), StartsWith("row.cu:7:16:"));
   EXPECT_THAT(broken_row("struct Sizes {\n  int rows;", "struct Sizes {\n  int rows;  //@ tune 1"),
               HasSubstr("\"rows\" is not in a marked struct"));
@@ -323,15 +323,16 @@ TEST(PlainKernelsError, ArgumentsAndWhatOnlyGemmHas) {
   EXPECT_THAT(broken_row("workspace + 4, {rows", "workspace + 4, {row"),
               AllOf(StartsWith("row.cu:14:32:"), HasSubstr("\"rows\"?")));
   EXPECT_THAT(broken_row("//@   when     cols > 1", "//@   args x"),
-              AllOf(StartsWith("row.cu:14:7:"), HasSubstr("a second \"args\"")));
+              AllOf(StartsWith("row.cu:14:7:"), HasSubstr("two \"args\"")));
   EXPECT_THAT(broken_row("//@ workspace  4 * rows\n", ""),
               HasSubstr("the template has no workspace"));
   EXPECT_THAT(broken_row("//@ workspace  4 * rows", "//@ args x\n//@ workspace 4 * rows"),
               HasSubstr("\"args\" belongs below a \"launch\" line"));
-  EXPECT_THAT(broken_row("//@   when     cols > 1", "//@   map x: cols, rows; box 8, 8"),
-              AllOf(StartsWith("row.cu:13:7:"), HasSubstr("need an operation whose operands")));
+  EXPECT_THAT(
+      broken_row("//@   when     cols > 1", "//@   map x: cols, rows; box 8, 8"),
+      AllOf(StartsWith("row.cu:13:7:"), HasSubstr("\"map\" lines are only for kernels of")));
   EXPECT_THAT(broken_row("//@ workspace", "//@ epilogue yes\n//@ workspace"),
-              HasSubstr("take no expressions"));
+              HasSubstr("cannot have epilogues"));
   std::string gemm(test::kTinyTemplate);
   gemm.insert(gemm.find("//@   smem"), "//@   args     a\n");
   EXPECT_THAT(
@@ -372,9 +373,10 @@ TEST(PlainKernels, ConstantsOfNamespacesAreNamedWithThem) {
   EXPECT_EQ(variable_symbol("d_x"), "d_x");
   for (const std::string wrong : {"d_x = x", "phys::d_x = x", "::d_x = x"}) {
     const std::string text = error_text(ErrorKind::template_, [&] { (void)line(wrong); });
-    EXPECT_THAT(text, wrong.starts_with("::") ? HasSubstr("write a constant as")
-                                              : HasSubstr("is phys::si::d_x; write \"constant "
-                                                          "phys::si::d_x = ...\""));
+    EXPECT_THAT(text, wrong.starts_with("::")
+                          ? HasSubstr("\"ARRAY = OPERAND\"")
+                          : HasSubstr("has the full name phys::si::d_x; write \"constant "
+                                      "phys::si::d_x = ...\""));
   }
   const auto hidden = [](const std::string& declaration) {
     return error_text(ErrorKind::template_, [&] {
@@ -383,7 +385,7 @@ TEST(PlainKernels, ConstantsOfNamespacesAreNamedWithThem) {
   };
   for (const std::string declaration :
        {"namespace {\n__constant__ float d_x[99];\n}", "static __constant__ float d_x[99];"}) {
-    EXPECT_THAT(hidden(declaration), HasSubstr("move the array out")) << declaration;
+    EXPECT_THAT(hidden(declaration), HasSubstr("or the unnamed namespace")) << declaration;
   }
 }
 
@@ -400,7 +402,7 @@ TEST(PlainKernels, CooperativeLaunchesMayDependOnTheConfiguration) {
   EXPECT_FALSE(
       LaunchPlanner(some, row_problem(2, 3), hopper()).geometry(kRowConfig)[0].cooperative);
   EXPECT_THAT(broken_row(part, "//@   cooperative\n//@   cooperative 0\n" + part),
-              HasSubstr("a second \"cooperative\""));
+              HasSubstr("two \"cooperative\""));
   EXPECT_THAT(broken_row(part, "//@   cooperative\n//@   overlap  1\n" + part),
               HasSubstr("cannot overlap with the previous launch"));
   const auto both = row_plain(part, "//@   cooperative\n//@   overlap  block_size > 1\n" + part);
@@ -432,7 +434,7 @@ TEST(PlainKernels, AllowedFindingsHaveAReason) {
                          "//@   allow    race same_value  // a\n"
                          "//@   allow    race same_value  // b\n" +
                              part),
-              HasSubstr("a second \"allow race same_value\""));
+              HasSubstr("already has \"allow race same_value\""));
 }
 
 TEST(PlainKernels, TexturesAreRefusedWithTheirLine) {
@@ -454,7 +456,8 @@ TEST(PlainKernels, FaultyConstantsAreRefused) {
       (void)KernelTemplate::parse("row.cu", constant_row(line, "__constant__ float d_x[99];"));
     });
   };
-  EXPECT_THAT(refused("//@ constant   x"), HasSubstr("write a constant as \"d_filter = filter\""));
+  EXPECT_THAT(refused("//@ constant   x"),
+              HasSubstr("\"ARRAY = OPERAND\", as in \"d_filter = filter\""));
   EXPECT_THAT(
       refused("//@ constant   d_y = x"),
       AllOf(StartsWith("row.cu:9:16: "), HasSubstr("declares no __constant__ array \"d_y\"")));
@@ -462,9 +465,9 @@ TEST(PlainKernels, FaultyConstantsAreRefused) {
   EXPECT_THAT(refused("//@ constant   d_x ="), HasSubstr("row_scale has no operand \"\""));
   EXPECT_THAT(refused("//@ constant   d_x = X"),
               AllOf(StartsWith("row.cu:9:22: "), HasSubstr("\"x\"?")));
-  EXPECT_THAT(refused("//@ constant   d_x = y"), HasSubstr("is written by the kernels"));
+  EXPECT_THAT(refused("//@ constant   d_x = y"), HasSubstr("kernels write \"y\""));
   EXPECT_THAT(refused("//@ constant   d_x = x\n//@ constant d_x = x"),
-              HasSubstr("a second \"constant\" for d_x"));
+              HasSubstr("already fills d_x"));
   std::string gemm(test::kTinyTemplate);
   gemm.insert(gemm.find("//@ launch"), "//@ constant d_a = a\n");
   EXPECT_THAT(
@@ -496,7 +499,7 @@ TEST(PlainKernels, LogsAreExplained) {
   const std::string number =
       "row.cu(30): error: expected an identifier\n  Mine block_size = 4;\n       ^\n";
   EXPECT_THAT(explain_compile_log(row_plain(), number),
-              AllOf(StartsWith("row.cu:30: \"block_size\" is tuned, so Kiln defines it"),
+              AllOf(StartsWith("row.cu:30: \"block_size\" is tuned, so Kiln defines a macro"),
                     HasSubstr("#ifndef kernel_tuner"), EndsWith(number)));
   EXPECT_EQ(explain_compile_log(row_plain(), number.substr(0, number.find('\n') + 1)),
             number.substr(0, number.find('\n') + 1));

@@ -112,8 +112,9 @@ TEST(UsualLineError, NoTunable) {
 }
 
 TEST(UsualLineError, NotAmongTheValues) {
-  EXPECT_THAT(usual_error("tile_n=64 tile_m=48"),
-              StartsWith("tiny.cu:21:21: 48 is not among the values of tile_m: 32 64 128\n"));
+  EXPECT_THAT(
+      usual_error("tile_n=64 tile_m=48"),
+      StartsWith("tiny.cu:21:21: 48 is not a value of tile_m; the values are: 32 64 128\n"));
   EXPECT_THAT(usual_error("tile_m=128\n//@       tile_n=128"), StartsWith("tiny.cu:22:11: 128 "))
       << "on the line that continues it";
   EXPECT_THAT(usual_error("tile_n=64 tile_m=32|48"), StartsWith("tiny.cu:21:21: 48 "));
@@ -123,24 +124,25 @@ TEST(UsualLineError, TooManyCombinations) {
   std::string text = with_usual("//@ usual tile_m=32|64|128 tile_n=32|64 splits=1|2|4\n");
   EXPECT_THAT(
       error_text(ErrorKind::template_, [&] { (void)KernelTemplate::parse("tiny.cu", text); }),
-      StartsWith("tiny.cu:21:41: 18 combinations; a line may have at most 16\n"));
+      StartsWith("tiny.cu:21:41: this line means 18 configurations, but at most 16 are allowed\n"));
 }
 
 TEST(UsualLineError, Malformed) {
   EXPECT_THAT(usual_error(""), HasSubstr("\"usual\" needs a value"));
-  EXPECT_THAT(usual_error(","), HasSubstr("a usual configuration is written \"name=value"));
+  EXPECT_THAT(usual_error(","), HasSubstr("write the line as \"usual name=value"));
   EXPECT_THAT(usual_error("tile_m"), AllOf(StartsWith("tiny.cu:21:11:"), HasSubstr("\"tile_m\"")));
   EXPECT_THAT(usual_error("tile_n=64 tile_m="),
               AllOf(StartsWith("tiny.cu:21:21:"), HasSubstr("\"tile_m=\"")));
   EXPECT_THAT(usual_error("tile_m=x"), AllOf(StartsWith("tiny.cu:21:11:"), HasSubstr("32 64 128")));
   EXPECT_THAT(usual_error("tile_m = 128"),
               AllOf(StartsWith("tiny.cu:21:11:"), HasSubstr("\"tile_m\"")));
-  EXPECT_THAT(usual_error("tile_m=32 tile_m=64"),
-              StartsWith("tiny.cu:21:21: a second value for \"tile_m\"\n"));
+  EXPECT_THAT(
+      usual_error("tile_m=32 tile_m=64"),
+      StartsWith("tiny.cu:21:21: \"tile_m\" has two values in this line; remove one of them\n"));
   EXPECT_THAT(usual_error("tile_m=32|64|32"), StartsWith("tiny.cu:21:11: 32 is given twice\n"));
   EXPECT_THAT(usual_error("tile_m=32|"), HasSubstr("\"tile_m=\""));
   EXPECT_THAT(usual_error("tile_m|tile_n=32"),
-              HasSubstr("a name that is not letters, digits and underscores"));
+              HasSubstr("characters other than letters, digits and underscores"));
 }
 
 }  // namespace
