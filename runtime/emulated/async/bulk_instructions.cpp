@@ -47,7 +47,8 @@ SharedSpot own_spot(Warp& warp, const Instr& instr, int lane, std::uint64_t addr
   const SharedSpot spot = shared_spot(warp, instr, lane, address, bytes, 16);
   if (spot.owner != &warp.block()) {
     warp.fail(instr, LaneMask{1} << lane, Finding::invalid_operand,
-              "copies out of another block's shared memory");
+              "copies from another block's shared memory; the source must be shared memory of the "
+              "executing block");
   }
   return spot;
 }

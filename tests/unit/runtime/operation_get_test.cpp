@@ -158,8 +158,8 @@ TEST_F(OperationGet, ADefaultThatDoesNotRunGivesWayToAConfigurationNearIt) {
   EXPECT_EQ(kernel.match(), Match::default_config);
   EXPECT_EQ(kernel.config(), "block_size=64");
   EXPECT_EQ(kernel.match_reason(),
-            "a configuration of row_sums_twice close to the default configuration, because the "
-            "default does not run");
+            "the default configuration of row_sums_twice cannot be used, so Kiln uses a similar "
+            "configuration");
   EXPECT_THAT(warnings_, ElementsAre(HasSubstr("block_size=128] cannot be used")));
 }
 
