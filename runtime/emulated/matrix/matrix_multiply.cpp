@@ -107,7 +107,7 @@ void take_types(DecodeContext& context, Family family, MultiplyDetail& detail) {
   if (types.size() == 2 && family == Family::wmma) {
     types.insert(types.begin() + 1, {MatrixType::f16, MatrixType::f16});
   } else if (types.size() != 4 || (family == Family::wmma && types[1] == MatrixType::f16)) {
-    context.fail("has the wrong number of types");
+    context.fail("has the wrong number of types for D, A, B and C");
   }
   detail.d.type = types[0];
   detail.a.type = types[1];

@@ -82,7 +82,7 @@ TEST(Opcodes, ThatAreUnknownAreRefusedWithWhatIsKnown) {
   EXPECT_THAT(error_of("add %r1, %r2, %r3;"), HasSubstr("has no type"));
   EXPECT_THAT(error_of("wgmma.wait.sync.aligned;"),
               HasSubstr("is supported only as wgmma.fence, wgmma.commit_group, wgmma.wait_group"));
-  EXPECT_THAT(error_of("add.s32.wrap %r1, %r2, %r3;"), HasSubstr("has the part '.wrap'"));
+  EXPECT_THAT(error_of("add.s32.wrap %r1, %r2, %r3;"), HasSubstr("has the modifier '.wrap'"));
 }
 
 TEST(Opcodes, SayWhatAnInstructionReadsAndWrites) {
