@@ -173,9 +173,11 @@ TEST_F(OperationGet, WhatFailsInEveryConfigurationIsGivenUpSoon) {
   const Library library = open_with_kernels();
   const std::string text =
       error_of(ErrorKind::not_found, [&] { static_cast<void>(library.get(row_sums(20, 30))); });
-  EXPECT_THAT(text,
-              HasSubstr("row_sums_twice: no configuration that was tried works (last failure: "));
-  EXPECT_THAT(text, HasSubstr("tuning tries more configurations: kiln tune row_sums --rows 20"));
+  EXPECT_THAT(
+      text,
+      HasSubstr("row_sums_twice: every configuration that Kiln tried failed (last failure: "));
+  EXPECT_THAT(
+      text, HasSubstr("let the tuner try more configurations with: kiln tune row_sums --rows 20"));
   EXPECT_EQ(library.counters().compiles, 2U);
 }
 
@@ -218,7 +220,7 @@ TEST_F(OperationGet, ALibraryWithoutTemplatesOfTheOperationSaysSo) {
   const std::string text =
       error_of(ErrorKind::usage, [&] { static_cast<void>(library.get(row_sums(2, 3))); });
   EXPECT_THAT(text, HasSubstr("no file declares the operation \"row_sums\"; Kiln searched the "
-                              "template path, which is empty: name the folder"))
+                              "template path, which is empty; set LibraryOptions"))
       << "what another library of the process knows";
 }
 
