@@ -273,11 +273,10 @@ void KernelLoader::run_tuner(const WantedKernel& wanted) {
   const std::lock_guard one_at_a_time(tuner_mutex_);
   const std::string program = parts_.tuner_program.empty() ? find_tuner() : parts_.tuner_program;
   const std::string name = wanted.problem.canonical();
-  parts_.warnings->warn(
-      WarningKind::tuning, "start of tuning " + name,
-      fmt::format(
-          "no tuned kernel for {}: tuning the problem now with {}; this takes about 25 s, once",
-          name, program));
+  parts_.warnings->warn(WarningKind::tuning, "start of tuning " + name,
+                        fmt::format("no tuned kernel for {}: tuning the problem now with {}; this "
+                                    "takes about 25 s, and only the first time",
+                                    name, program));
   std::vector<std::string> command = tuner_command(program, wanted.tuner_words(), tuner_settings());
   // The application waits for the tuner; it should not wait for other runs on the GPU as well.
   command.emplace_back("--no-wait");

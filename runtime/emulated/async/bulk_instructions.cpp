@@ -185,7 +185,7 @@ std::uint32_t bulk_barrier(Warp& warp, const Instr& instr, int lane, const Addre
   const BarrierRef barrier = barrier_at(warp, instr, lane, address_at(warp, operand, lane));
   if (targets.size() == 1 && barrier.at.owner != to.owner) {
     warp.fail(instr, LaneMask{1} << lane, Finding::invalid_operand,
-              fmt::format("copies to block rank {}, but its mbarrier belongs to block rank {}",
+              fmt::format("copies to block rank {}, but the mbarrier belongs to block rank {}",
                           to.owner->rank(), barrier.at.owner->rank()));
   }
   for (Block* target : targets) {

@@ -195,7 +195,7 @@ void begin_store(Warp& warp, const Instr& instr, int lane, const TensorSpec& spe
     job.elements.reduce = tensor_reduction(detail.reduction, spec.type);
     if (job.elements.reduce == nullptr) {
       warp.fail(instr, LaneMask{1} << lane, Finding::invalid_operand,
-                fmt::format("does not support .{} for the element type of its tensor map",
+                fmt::format("does not support .{} for the element type of the tensor map",
                             detail.reduction));
     }
   }

@@ -154,7 +154,7 @@ void execute_remote(Warp& warp, const Instr& instr, LaneMask active) {
         barrier_at(warp, instr, lane, address_at(warp, detail.barrier, lane));
     if (barrier.at.owner != to.owner) {
       warp.fail(instr, LaneMask{1} << lane, Finding::invalid_operand,
-                fmt::format("stores to block rank {}, but its mbarrier belongs to block rank {}",
+                fmt::format("stores to block rank {}, but the mbarrier belongs to block rank {}",
                             to.owner->rank(), barrier.at.owner->rank()));
     }
     store->barriers[at] = barrier.at;

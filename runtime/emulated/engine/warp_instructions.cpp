@@ -38,7 +38,8 @@ bool take_members(Warp& warp, const Instr& instr, std::uint32_t row, LaneMask ac
   same &= active;
   if ((same & ~members) != 0) {
     warp.fail(instr, same & ~members, Finding::invalid_operand,
-              fmt::format("is executed by lanes {:08x}, but its mask is {:08x}", same, members));
+              fmt::format("is executed by lanes {:08x}, but the mask of the instruction is {:08x}",
+                          same, members));
   }
   if (same != active) warp.part(instr, same);
   return same == active;

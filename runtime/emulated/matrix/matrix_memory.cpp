@@ -215,7 +215,7 @@ void decode_wmma_move(DecodeContext& context, Instr& out) {
                                          : MatrixRole::accumulator;
   detail.matrix.layout = wmma_layout(shape, role, *type);
   if (detail.matrix.layout == nullptr || !is_moved(role, *type)) {
-    context.fail("has a shape that its type does not support");
+    context.fail("has a shape that the type does not support");
   }
   const std::size_t values = loads ? 0 : 1;
   context.set_rows(out, matrix_rows(context, context.operand(values), detail.matrix, loads));

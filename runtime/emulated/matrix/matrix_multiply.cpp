@@ -161,7 +161,7 @@ void check_types(DecodeContext& context, Family family, const MultiplyDetail& de
   for (const MatrixOperand* operand : {&detail.a, &detail.b, &detail.c, &detail.d}) {
     known = known && operand->layout != nullptr;
   }
-  if (!known) context.fail("has a shape that its types do not support");
+  if (!known) context.fail("has a shape that the types do not support");
   const MatrixType type = detail.a.type;
   if (detail.saturates && (is_float(type) || type == MatrixType::f64 || type == MatrixType::b1)) {
     context.fail("has .satfinite, but only integer types support it");
