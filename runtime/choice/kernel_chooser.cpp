@@ -211,8 +211,8 @@ std::optional<Choice> KernelChooser::default_or_near(
     for (Config& near : nearby(kernel_template->space(problem, device_.limits), config)) {
       if (refused.contains({kernel_template->name(), near})) continue;
       return default_choice(*kernel_template, std::move(near),
-                            fmt::format("a configuration of {} close to the default configuration, "
-                                        "because the default does not run",
+                            fmt::format("the default configuration of {} cannot be used, so Kiln "
+                                        "uses a similar configuration",
                                         kernel_template->name()));
     }
   }
@@ -283,8 +283,9 @@ std::vector<std::string> KernelChooser::why_none(const Problem& problem,
     const bool is_tried = std::any_of(refused.begin(), refused.end(), [&](const auto& each) {
       return each.first == kernel_template.name();
     });
-    reasons.push_back(fmt::format("{}: no configuration {}works", kernel_template.name(),
-                                  is_tried ? "that was tried " : ""));
+    reasons.push_back(fmt::format("{}: {}", kernel_template.name(),
+                                  is_tried ? "every configuration that Kiln tried failed"
+                                           : "no configuration is valid for this problem"));
   }
   return reasons;
 }

@@ -55,7 +55,7 @@ std::string microseconds(double ns) {
 /// Of what was not tuned.
 std::string prediction(double ns, bool nothing_tuned) {
   return fmt::format("predicted to take {}, less than {}", microseconds(ns),
-                     nothing_tuned ? "other choices; no related problem was tuned"
+                     nothing_tuned ? "all other choices; no related problem was tuned"
                                    : "kernels that were tuned for related problems");
 }
 

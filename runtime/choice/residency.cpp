@@ -9,12 +9,13 @@ namespace kiln {
 DeviceStatus residency_status(const LaunchGeometry& geometry, std::uint64_t fit) {
   const std::uint64_t blocks = count_of(geometry.grid);
   if (!geometry.cooperative || blocks <= fit) return {};
-  return {DeviceStatus::Code::out_of_resources,
-          fmt::format("a cooperative launch needs all of its {} blocks of {} threads resident at "
-                      "once, but only {} fit on this device. Next: limit the grid to this number, "
-                      "in multiples of device.sm_count, and let each block do more work in a loop",
-                      blocks, count_of(geometry.block), fit),
-          false};
+  return {
+      DeviceStatus::Code::out_of_resources,
+      fmt::format("a cooperative launch must keep all of its {} blocks of {} threads resident, but "
+                  "only {} blocks fit on this device. Next: limit the grid to a multiple of "
+                  "device.sm_count that fits, and let each block loop over its share of the work",
+                  blocks, count_of(geometry.block), fit),
+      false};
 }
 
 }  // namespace kiln

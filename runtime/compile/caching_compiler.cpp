@@ -33,7 +33,7 @@ void remember_compiler(CubinStore& store, const std::string& identity) {
 CompileResult given_up_result() {
   CompileResult result;
   result.given_up = true;
-  result.log = "the compilation was abandoned\n";
+  result.log = "the compilation was cancelled\n";
   return result;
 }
 

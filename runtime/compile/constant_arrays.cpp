@@ -35,10 +35,11 @@ DeviceStatus find_constant_arrays(Device& device, const LoadedModule& module,
                       place, fill.array));
     }
     if (variable->bytes < fill.bytes) {
-      return refused(fmt::format(
-          "{}the array {} has {} bytes, but its operand has {}; declare the array large enough for "
-          "the largest problem, or exclude larger problems with a \"require\" line",
-          place, fill.array, variable->bytes, fill.bytes));
+      return refused(
+          fmt::format("{}the array {} has {} bytes, but the operand for this array has {} bytes; "
+                      "declare the array large enough for the largest problem, or exclude larger "
+                      "problems with a \"require\" line",
+                      place, fill.array, variable->bytes, fill.bytes));
     }
     found.push_back({variable->address, fill.bytes, fill.operand});
   }

@@ -148,10 +148,11 @@ std::vector<std::string> cuda_include_folders(const std::string& wanted,
     for (const fs::path& candidate : candidates) places.push_back(candidate.string());
     throw Error(
         ErrorKind::compiler,
-        fmt::format("CUDA's headers (cuda_fp16.h) are missing from {}: install a CUDA toolkit of "
-                    "12.8 or newer, or the wheels nvidia-cuda-runtime, nvidia-cuda-crt and "
-                    "nvidia-cuda-cccl, and name the folder in KILN_CUDA_INCLUDE",
-                    fmt::join(places, ", ")));
+        fmt::format(
+            "CUDA's headers (cuda_fp16.h) are missing from {}. Next: install CUDA toolkit 12.8 or "
+            "newer, or the wheels nvidia-cuda-runtime, nvidia-cuda-crt and nvidia-cuda-cccl; then "
+            "set KILN_CUDA_INCLUDE to the folder that contains cuda_fp16.h",
+            fmt::join(places, ", ")));
   }
   std::vector<std::string> folders{found->string()};
   std::error_code error;

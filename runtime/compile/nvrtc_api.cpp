@@ -62,11 +62,12 @@ NvrtcApi NvrtcApi::load(const std::vector<std::string>& files) {
       files, tried,
       [&](const SharedObject& found, std::string& why) { return fit(found, api, why); });
   if (!library) {
-    throw Error(ErrorKind::compiler,
-                fmt::format("cannot load NVRTC (CUDA's run-time compiler) {}.{} or newer "
-                            "({}): install a CUDA toolkit of that version, or the wheel "
-                            "nvidia-cuda-nvrtc and put its lib folder on LD_LIBRARY_PATH",
-                            kOldestMajor, kOldestMinor, fmt::join(tried, "; ")));
+    throw Error(
+        ErrorKind::compiler,
+        fmt::format("cannot load CUDA's run-time compiler, NVRTC {0}.{1} or newer ({2}). Next: "
+                    "install CUDA toolkit {0}.{1} or newer; or install the wheel nvidia-cuda-nvrtc "
+                    "and add the lib folder of the wheel to LD_LIBRARY_PATH",
+                    kOldestMajor, kOldestMinor, fmt::join(tried, "; ")));
   }
   api.folder = library->directory();
   // NVRTC opens this companion by name at its first use; opening it here from beside NVRTC makes it

@@ -104,10 +104,10 @@ NvrtcCompiler::NvrtcCompiler(NvrtcApi api, std::vector<std::string> include_fold
       precompiles_(headers_ != nullptr) {
   if (api_.unshielded.empty() || !warn_) return;
   warn_(
-      fmt::format("Kiln cannot keep NVRTC from changing the signal handlers of this process ({}): "
-                  "SIGINT and SIGTERM end the process while its first kernel is compiled, and "
-                  "existing handlers may be broken. Next: set handlers after the first kernel, or "
-                  "fill the cubin store with `kiln` beforehand",
+      fmt::format("NVRTC changes the signal handlers of this process, and Kiln cannot prevent this "
+                  "({}). SIGINT and SIGTERM end the process while NVRTC compiles the first kernel, "
+                  "and your own handlers may stop working. Next: set your handlers after the first "
+                  "kernel, or fill the cubin store with `kiln` beforehand",
                   api_.unshielded));
 }
 
@@ -204,10 +204,9 @@ bool NvrtcCompiler::may_precompile() {
   if (free / std::max<std::uintmax_t>(processes, 1) >= room_) return true;
   if (precompiles_.exchange(false) && warn_) {
     warn_(
-        fmt::format("system headers are not precompiled: {} has {} MiB left, and each of the "
-                    "compiling processes ({}) may need {}. Next: free space, or name another place "
-                    "for temporary files with XDG_CACHE_HOME; without precompiled headers, kernels "
-                    "are the same but compile more slowly.",
+        fmt::format("system headers are not precompiled, so kernels compile more slowly: {} has {} "
+                    "MiB left, but {} compiling processes may need {} MiB each. Next: free space "
+                    "there, or set XDG_CACHE_HOME to another folder for temporary files.",
                     folder.parent_path().string(), free >> 20, processes, room_ >> 20));
   }
   return false;
@@ -222,11 +221,11 @@ void NvrtcCompiler::compile_watched(CompileResult& result, const CompileRequest&
   SignalWatch watch(!api_.is_shielded);
   compile_into(result, request, precompile);
   if (const std::string changed = watch.changed(); !changed.empty()) {
-    warn_(fmt::format(
-        "the action of {} changed while NVRTC compiled its first kernel: Kiln cannot keep this "
-        "release of NVRTC ({}) from changing the signal handlers of this process. Next: set "
-        "handlers after the first kernel, or fill the cubin store with `kiln` beforehand",
-        changed, identity()));
+    warn_(
+        fmt::format("NVRTC changed the signal action of {} while it compiled the first kernel. "
+                    "Kiln cannot prevent this with {}. Next: set your signal handlers after the "
+                    "first kernel, or fill the cubin store with `kiln` beforehand",
+                    changed, identity()));
   }
 }
 
@@ -261,7 +260,7 @@ void NvrtcCompiler::collect(NvrtcApi::Program program, const CompileRequest& req
   for (const std::string& expression : request.name_expressions) {
     const char* lowered = nullptr;
     if (api_.get_lowered_name(program, expression.c_str(), &lowered) != 0 || lowered == nullptr) {
-      result.log += fmt::format("{}: no kernel '{}'\n", identity(), expression);
+      result.log += fmt::format("{}: the source has no kernel '{}'\n", identity(), expression);
       return;
     }
     result.lowered_names.emplace_back(lowered);
@@ -276,8 +275,8 @@ void NvrtcCompiler::collect(NvrtcApi::Program program, const CompileRequest& req
   result.cubin.resize(bytes);
   if (status == 0) status = get_code(program, reinterpret_cast<char*>(result.cubin.data()));
   if (status != 0) {
-    result.log += fmt::format("{}: no {}: {}\n", identity(), ptx ? "PTX" : "machine code",
-                              api_.get_error_string(status));
+    result.log += fmt::format("{}: cannot get the {}: {}\n", identity(),
+                              ptx ? "PTX" : "machine code", api_.get_error_string(status));
     return;
   }
   CompilerLog log = parse_compiler_log(result.log);

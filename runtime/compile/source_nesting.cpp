@@ -201,8 +201,8 @@ class NestingScan {
 
   void refuse(std::string_view what) {
     problem_ = fmt::format(
-        "{}({}): error: {}: the compiler's stack might overflow. Next: split the code into "
-        "named parts\n",
+        "{}({}): error: {}: the compiler's stack might overflow. Next: split the code into smaller "
+        "functions or statements\n",
         file_, line_, what);
   }
 

@@ -42,8 +42,8 @@ bool CublasLtApi::load(std::string& why) {
       });
   if (library) return true;
   why = fmt::format(
-      "libcublasLt.so.13 or .12 cannot be used ({}): it comes with the CUDA toolkit and with the "
-      "wheel nvidia-cublas; put its folder on LD_LIBRARY_PATH",
+      "cannot load libcublasLt.so.13 or libcublasLt.so.12 ({}). Next: install the CUDA toolkit or "
+      "the wheel nvidia-cublas, and add the folder of the library to LD_LIBRARY_PATH",
       fmt::join(tried, "; "));
   return false;
 }

@@ -55,7 +55,7 @@ DeviceStatus to_status(cudaError_t error) {
 
 void check_cuda(cudaError_t error, const char* what) {
   if (error == cudaSuccess) return;
-  throw Error(ErrorKind::device, fmt::format("{}: {}", what, to_status(error).message));
+  throw Error(ErrorKind::device, fmt::format("{} failed: {}", what, to_status(error).message));
 }
 
 }  // namespace kiln

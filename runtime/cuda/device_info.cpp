@@ -129,10 +129,11 @@ void require_device(int ordinal) {
                     CUDART_VERSION / 1000, CUDART_VERSION % 1000 / 10, kDriver, kWithoutGpu));
   }
   if (error == cudaErrorNoDevice || (error == cudaSuccess && count == 0)) {
-    throw Error(ErrorKind::device,
-                fmt::format("there is no CUDA device: check `nvidia-smi`, and that "
-                            "CUDA_VISIBLE_DEVICES does not hide it{}",
-                            kWithoutGpu));
+    throw Error(
+        ErrorKind::device,
+        fmt::format("there is no CUDA device. Next: look for the GPU in the output of "
+                    "`nvidia-smi`, and check that CUDA_VISIBLE_DEVICES does not hide the GPU{}",
+                    kWithoutGpu));
   }
   check_cuda(error, "counting CUDA devices");
   if (ordinal >= count) {

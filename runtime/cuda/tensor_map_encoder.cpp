@@ -112,8 +112,8 @@ DeviceStatus TensorMapEncoder::encode(const TensorMapPlans& plans, const void* a
       if (result != CUDA_SUCCESS) {
         return {
             DeviceStatus::Code::launch_failed,
-            fmt::format("cuTensorMapEncodeTiled returned error {} for {} with {} bytes from row "
-                        "to row at {:#x}",
+            fmt::format("cuTensorMapEncodeTiled returned error {} for {} with a row stride of {} "
+                        "bytes and the address {:#x}",
                         static_cast<int>(result), describe(plan), bound.strides[0], bound.address),
             false};
       }

@@ -85,7 +85,8 @@ const GemmEntry* GemmKernels::load(const Gemm& gemm, const GemmRequest& request)
   // Throws for whatever makes a request invalid; the two checks differ only for matrices
   // that are larger than any memory.
   const Gemm normal = normalised(gemm);
-  if (!request.valid) throw Error(ErrorKind::usage, "gemm: an operand is larger than any memory");
+  if (!request.valid)
+    throw Error(ErrorKind::usage, "gemm: an operand has too many bytes for a 64-bit address");
   const Problem problem = problem_of_normal(normal);
   const GemmEntry* entry = nullptr;
   loader_.load({problem, [&] { return gemm_tuner_words(normal); },

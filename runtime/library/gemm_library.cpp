@@ -33,11 +33,10 @@ bool has_product(const GemmEntry& entry) {
 void check_operand(char name, const void* pointer, std::uintptr_t mask) {
   if (pointer == nullptr) throw Error(ErrorKind::usage, fmt::format("launch: {} is null", name));
   if ((address(pointer) & mask) == 0) return;
-  throw Error(
-      ErrorKind::usage,
-      fmt::format("launch: {} = {} is not a multiple of {} bytes, the alignment in the problem; "
-                  "align the operand, or request a kernel with a smaller alignment_{}",
-                  name, pointer, mask + 1, static_cast<char>(name - 'A' + 'a')));
+  throw Error(ErrorKind::usage,
+              fmt::format("launch: {} = {} is not a multiple of {} bytes, as the problem promises; "
+                          "align the operand, or request a kernel with a smaller alignment_{}",
+                          name, pointer, mask + 1, static_cast<char>(name - 'A' + 'a')));
 }
 
 bool is_workspace(const void* pointer) {
@@ -60,11 +59,10 @@ bool holds(const GemmEntry& entry, double factor) {
 
 void check_scalar(const GemmEntry& entry, const char* name, double factor) {
   if (holds(entry, factor)) return;
-  throw Error(ErrorKind::usage,
-              fmt::format("launch: {} = {} is not a {} of at most {}, the range of the "
-                          "accumulator of this problem",
-                          name, factor, entry.whole_scalars ? "whole number" : "number",
-                          entry.largest_scalar));
+  throw Error(
+      ErrorKind::usage,
+      fmt::format("launch: the accumulator cannot hold {} = {}; pass a {} of at most {}", name,
+                  factor, entry.whole_scalars ? "whole number" : "number", entry.largest_scalar));
 }
 
 /// Whether the expression has a use for the factors that were given.
@@ -89,11 +87,13 @@ void check_epilogue_operands(const GemmEntry& entry, const GemmOperands& operand
                       operand.data, entry.epilogue_masks[at] + 1));
     }
     if (operand.ld != 0 && (!entry.epilogue_matrices[at] || operand.ld < entry.n)) {
-      throw Error(ErrorKind::usage,
-                  fmt::format("launch: {}.ld = {}: {}", name, operand.ld,
-                              entry.epilogue_matrices[at]
-                                  ? fmt::format("a row has {} elements", entry.n)
-                                  : "only operands like x[m,n] have a leading dimension"));
+      throw Error(
+          ErrorKind::usage,
+          fmt::format(
+              "launch: {}.ld = {} is not valid: {}", name, operand.ld,
+              entry.epilogue_matrices[at]
+                  ? fmt::format("ld must be at least {}, the number of elements of a row", entry.n)
+                  : "only operands like x[m,n] have a leading dimension"));
     }
   }
 }
@@ -123,7 +123,8 @@ void check_epilogue_operands(const GemmEntry& entry, const GemmOperands& operand
                             operands.beta));
   }
   check_operand('C', operands.c, entry.mask_c);
-  throw Error(ErrorKind::internal, "launch: refused valid operands");
+  throw Error(ErrorKind::internal,
+              "launch: Kiln refused valid operands. Next: report this bug of Kiln");
 }
 
 /// The factors are representable in the accumulator, and C is there to be scaled; for a launch that

@@ -12,7 +12,7 @@
 namespace kiln::detail {
 namespace {
 
-const std::string kDoesNotCompile = "it does not compile: ";
+const std::string kDoesNotCompile = "the kernel does not compile: ";
 
 /// After a sticky fault every candidate fails, so it must not count against this one.
 void require_living_device(const DeviceStatus& status) {
@@ -52,7 +52,7 @@ std::shared_ptr<const LoadedModule> KernelBuilder::load_module(
       device_.load(compiled.cubin, compiled.lowered_names, status);
   if (!module) {
     require_living_device(status);
-    failure = fmt::format("it cannot be loaded: {}", status.message);
+    failure = fmt::format("the kernel cannot be loaded: {}", status.message);
   }
   return module;
 }
@@ -143,7 +143,8 @@ BuiltKernel KernelBuilder::build(const Choice& choice, const Problem& problem,
         const DeviceStatus status = device_.prepare(functions[i], bytes);
         if (!status.ok()) {
           require_living_device(status);
-          built.failure = fmt::format("it cannot be prepared: {}", status.message);
+          built.failure =
+              fmt::format("the kernel cannot be prepared for its launch: {}", status.message);
           return built;
         }
         loaded->prepared_bytes[i] = bytes;

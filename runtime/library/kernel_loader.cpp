@@ -42,8 +42,8 @@ void admit_other_toolkit(Choice& choice, const std::string& toolkit) {
 }  // namespace
 
 std::string template_path_text(const std::vector<std::string>& folders) {
-  return folders.empty() ? "the template path, which is empty: name the folder of its files in "
-                           "LibraryOptions::template_path or KILN_TEMPLATE_PATH"
+  return folders.empty() ? "the template path, which is empty; set LibraryOptions::template_path "
+                           "or KILN_TEMPLATE_PATH to the folder of the template files"
                          : fmt::format("the template path {}", fmt::join(folders, ":"));
 }
 
@@ -92,9 +92,10 @@ void KernelLoader::load(const WantedKernel& wanted) {
     }
     refusals.candidates.insert({choice->kernel_template->name(), choice->config});
     if (built.failure.empty()) {
-      parts_.warnings->inform(fmt::format("{}: {} {}; Kiln tries the next choice",
+      parts_.warnings->inform(fmt::format("{}: {} may be slow ({}), so Kiln tries the next choice",
                                           problem.canonical(), describe(*choice), built.drawback));
-      choice->reason += fmt::format("; this kernel {}, like all other choices", built.drawback);
+      choice->reason +=
+          fmt::format("; all choices may be slow, including this kernel ({})", built.drawback);
       if (!refusals.usable) refusals.usable = std::move(choice);
       continue;
     }
@@ -104,11 +105,10 @@ void KernelLoader::load(const WantedKernel& wanted) {
       refusals.candidates.insert({choice->kernel_template->name(), Config()});
     }
     refusals.latest = fmt::format("{} cannot be used: {}", describe(*choice), built.failure);
-    parts_.warnings->warn(
-        WarningKind::candidate, "candidate " + describe(*choice),
-        fmt::format("{}; Kiln uses the next best kernel; if the cause is not a bug "
-                    "in the template, tune the problem again",
-                    refusals.latest));
+    parts_.warnings->warn(WarningKind::candidate, "candidate " + describe(*choice),
+                          fmt::format("{}; Kiln uses the next best kernel. Next: correct the "
+                                      "template, or tune the problem again",
+                                      refusals.latest));
   }
 }
 
@@ -184,8 +184,8 @@ void KernelLoader::refuse_unknown(const WantedKernel& wanted, const Refusals& re
     why += fmt::format("; left out: {}", broken->error.what());
   }
   if (!refusals.latest.empty()) {
-    why += fmt::format(" (last failure: {}); tuning tries more configurations: {}", refusals.latest,
-                       command_that_tunes(wanted));
+    why += fmt::format(" (last failure: {}). Next: let the tuner try more configurations with: {}",
+                       refusals.latest, command_that_tunes(wanted));
   }
   throw Error(ErrorKind::not_found,
               fmt::format("no template computes {}: {}", problem.canonical(), why));
@@ -201,8 +201,8 @@ void KernelLoader::refuse_untuned(const WantedKernel& wanted, const Refusals& re
           ? fmt::format("no tuned kernel {}", place)
           : fmt::format("none of the best {} tuned kernels {} works here (last failure: {})",
                         refusals.candidates.size(), place, refusals.latest);
-  throw Error(ErrorKind::not_found,
-              fmt::format("{}; tune the problem with: {}", fault, command_that_tunes(wanted)));
+  throw Error(ErrorKind::not_found, fmt::format("{}. Next: tune the problem with: {}", fault,
+                                                command_that_tunes(wanted)));
 }
 
 std::string KernelLoader::command_that_tunes(const WantedKernel& wanted) const {
@@ -220,8 +220,8 @@ void KernelLoader::warn_if_untuned(const WantedKernel& wanted, const Choice& cho
   const Problem& problem = wanted.problem;
   parts_.warnings->warn(
       WarningKind::untuned, "untuned " + problem.kind_text(),
-      fmt::format("not tuned: {} uses {} ({}: {}), and a much faster kernel may exist; tune "
-                  "the problem with: {}",
+      fmt::format("not tuned: {} uses {} ({}: {}). A much faster kernel may exist. Next: tune the "
+                  "problem with: {}",
                   problem.canonical(), choice.kernel_template->name(), to_string(choice.match),
                   choice.reason, command_that_tunes(wanted)));
 }
@@ -233,8 +233,8 @@ void KernelLoader::warn_if_wrong(const WantedKernel& wanted, const Choice& choic
   if (why.empty()) return;
   parts_.warnings->warn(
       WarningKind::candidate, "wrong " + describe(choice),
-      fmt::format("{} gave wrong results for {}: {}; correct the template and tune the problem "
-                  "again with: {}",
+      fmt::format("{} gave wrong results for {}: {}. Next: correct the template, then tune the "
+                  "problem again with: {}",
                   describe(choice), wanted.problem.canonical(), why, command_that_tunes(wanted)));
 }
 
@@ -273,11 +273,10 @@ void KernelLoader::run_tuner(const WantedKernel& wanted) {
   const std::lock_guard one_at_a_time(tuner_mutex_);
   const std::string program = parts_.tuner_program.empty() ? find_tuner() : parts_.tuner_program;
   const std::string name = wanted.problem.canonical();
-  parts_.warnings->warn(
-      WarningKind::tuning, "start of tuning " + name,
-      fmt::format(
-          "no tuned kernel for {}: tuning the problem now with {}; this takes about 25 s, once",
-          name, program));
+  parts_.warnings->warn(WarningKind::tuning, "start of tuning " + name,
+                        fmt::format("no tuned kernel for {}: tuning the problem now with {}; this "
+                                    "takes about 25 s, and only the first time",
+                                    name, program));
   std::vector<std::string> command = tuner_command(program, wanted.tuner_words(), tuner_settings());
   // The application waits for the tuner; it should not wait for other runs on the GPU as well.
   command.emplace_back("--no-wait");

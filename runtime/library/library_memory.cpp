@@ -23,7 +23,7 @@ void check_process(std::uint32_t process) {
 void wait_for(Device& device) {
   const DeviceStatus status = device.synchronize_all();
   if (!status.ok()) {
-    throw Error(ErrorKind::device, printable(fmt::format("an earlier launch on {}: {}",
+    throw Error(ErrorKind::device, printable(fmt::format("an earlier launch on {} failed: {}",
                                                          device.info().spec, status.message)));
   }
 }

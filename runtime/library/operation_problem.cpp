@@ -33,8 +33,8 @@ const Operation& known_operation(const std::string& name,
     throw Error(
         ErrorKind::usage,
         fmt::format(
-            "kernels of {0} take parameters besides operands and scalars: describe problems "
-            "of {0} by the type in kiln/{0}.hpp",
+            "an OperationProblem cannot describe {0}, because kernels of {0} have parameters that "
+            "are neither operands nor scalars. Next: use the type in kiln/{0}.hpp",
             name));
   }
   return *operation;

@@ -40,12 +40,13 @@ void visit_profile(Profile& profile, Visitor& visitor) {
   constexpr Range kClocks{0.0, 1e6};
 
   visitor.value("name", profile.name, "as in emulated:NAME");
-  visitor.value("figures", profile.figures, "measured, or published by others");
-  visitor.value("gpu", profile.device_class.name, "as its driver calls it");
+  visitor.value("figures", profile.figures, "measured on a GPU, or published elsewhere");
+  visitor.value("gpu", profile.device_class.name, "name in the driver");
   visitor.value("mig_profile", profile.device_class.mig_profile, "empty: not partitioned");
   visitor.value("clock_ghz", profile.clock_ghz, Range{0.01, 100.0},
-                "of the multiprocessors, under load");
-  visitor.value("launch_ns", profile.launch_ns, Range{0.0, 1e9}, "each further kernel of a graph");
+                "clock of the multiprocessors under load");
+  visitor.value("launch_ns", profile.launch_ns, Range{0.0, 1e9},
+                "for each kernel of a CUDA graph after the first");
   visitor.value("issue_per_clock", profile.issue_per_clock, kPerClock,
                 "warp instructions per multiprocessor");
   visitor.value("shared_wavefronts_per_clock", profile.shared_wavefronts_per_clock, kPerClock,
@@ -54,24 +55,25 @@ void visit_profile(Profile& profile, Visitor& visitor) {
   visitor.value("dram_bytes_per_ns", profile.dram_bytes_per_ns, kBytesPerNs, "whole GPU, reads");
 
   auto& limits = profile.limits;
-  visitor.section("limits", "what a launch may ask for; bytes and counts");
-  visitor.value("arch", limits.arch, "what its kernels are compiled for");
+  visitor.section("limits", "limits of a launch, in bytes and counts");
+  visitor.value("arch", limits.arch, "target architecture of the compiler");
   visitor.value("sm_count", limits.sm_count, Range{1, 1024}, "multiprocessors");
   visitor.value("l2_bytes", limits.l2_bytes, Range{1, 1e12}, "");
-  visitor.value("smem_static", limits.smem_static, kSharedBytes, "of a block without opting in");
-  visitor.value("smem_optin", limits.smem_optin, kSharedBytes, "of a block at most");
+  visitor.value("smem_static", limits.smem_static, kSharedBytes, "per block, without opt-in");
+  visitor.value("smem_optin", limits.smem_optin, kSharedBytes, "per block, with opt-in");
   visitor.value("smem_per_sm", limits.smem_per_sm, kSharedBytes, "");
   visitor.value("smem_reserved", limits.smem_reserved, Range{0, 1 << 16},
-                "the driver's, per block");
+                "reserved by the driver, per block");
   visitor.value("regs_per_block", limits.regs_per_block, kRegisters, "");
   visitor.value("regs_per_sm", limits.regs_per_sm, kRegisters, "");
   visitor.value("regs_per_thread", limits.regs_per_thread, Range{1, 1024}, "");
-  visitor.value("max_threads", limits.max_threads, Range{32, 1024}, "of a block");
+  visitor.value("max_threads", limits.max_threads, Range{32, 1024}, "per block");
   visitor.value("max_threads_per_sm", limits.max_threads_per_sm, Range{32, 4096}, "");
   visitor.value("max_blocks_per_sm", limits.max_blocks_per_sm, Range{1, 64}, "");
   visitor.value("warp_size", limits.warp_size, Range{32, 32}, "");
 
-  visitor.section("lanes_per_clock", "per multiprocessor, by unit; 0: no limit but issue");
+  visitor.section("lanes_per_clock",
+                  "per multiprocessor and unit; 0: only the issue rate is a limit");
   for (const emulated::Unit unit : kLaneUnits) {
     const auto at = static_cast<std::size_t>(unit);
     visitor.value(emulated::kUnitNames[at], profile.lanes_per_clock[at], kOptionalRate, "");
@@ -86,13 +88,14 @@ void visit_profile(Profile& profile, Visitor& visitor) {
     visitor.value("e4m3", rates.e4m3, kOptionalRate, "and e5m2");
   };
   tensor("mma", profile.mma,
-         "mma.sync and wmma: multiply-adds per clock and multiprocessor; 0: there is none");
-  tensor("wgmma", profile.wgmma, "wgmma with both operands in shared memory, likewise");
+         "mma.sync and wmma: multiply-adds per clock and multiprocessor; 0: not supported");
+  tensor("wgmma", profile.wgmma,
+         "wgmma, both operands in shared memory: multiply-adds per clock and multiprocessor");
 
   auto& latency = profile.latency;
   visitor.section("latency_clocks", "until the next instruction can use the result");
   visitor.value("alu", latency.alu, kClocks, "fp32 multiply-add");
-  visitor.value("mma", latency.mma, kClocks, "f16 mma.sync m16n8k16; 0: there is none");
+  visitor.value("mma", latency.mma, kClocks, "f16 mma.sync m16n8k16; 0: not supported");
   visitor.value("shared", latency.shared, kClocks, "");
   visitor.value("l1", latency.l1, kClocks, "");
   visitor.value("l2", latency.l2, kClocks, "");

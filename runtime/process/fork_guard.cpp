@@ -29,18 +29,17 @@ void on_fork() {
 }  // namespace
 
 void refuse_parents_object() {
-  throw Error(
-      ErrorKind::usage,
-      "this Library, or an object obtained from it, belongs to the parent process: fork() copies "
-      "neither its threads nor its device. Next: open a Library in the child, or start the "
-      "child with posix_spawn() or exec()");
+  throw Error(ErrorKind::usage,
+              "this object belongs to a Library of the parent process, but fork() does not copy "
+              "the threads and the device of a Library. Next: open a Library in the child, or "
+              "start the child with posix_spawn() or exec()");
 }
 
 void require_whole_process() {
   if (!torn) return;
   throw Error(ErrorKind::usage,
-              "this process was forked while another thread was opening or closing a Library or "
-              "getting a new kernel, so locks may stay held forever. Next: fork earlier, or start "
+              "fork() created this process while another thread opened or closed a Library or "
+              "requested a new kernel. Locks may stay held forever. Next: fork earlier, or start "
               "the child with posix_spawn() or exec()");
 }
 

@@ -116,7 +116,7 @@ std::string replace(const ReadOnly& read_only, Address slot, void* replacement) 
   auto* const page = reinterpret_cast<void*>(page_of(slot));
   const bool is_protected = slot >= read_only.begin && slot < read_only.end;
   if (is_protected && ::mprotect(page, page_bytes(), PROT_READ | PROT_WRITE) != 0) {
-    return fmt::format("its import table cannot be written ({})", std::strerror(errno));
+    return fmt::format("the library's import table cannot be written ({})", std::strerror(errno));
   }
   std::atomic_ref(*reinterpret_cast<void**>(slot)).store(replacement);
   // Left writable if this fails: what is stored there is right in either case.

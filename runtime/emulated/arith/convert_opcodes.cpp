@@ -39,7 +39,7 @@ Type register_type_for(const DecodeContext& context, std::size_t i, Type type) {
   if (declared == Type::none || lane_bytes(declared) == lane_bytes(type)) return type;
   if (declared == Type::pred || lane_bytes(declared) > 8 ||
       lane_bytes(declared) < lane_bytes(type)) {
-    context.fail("has a register that cannot hold its type");
+    context.fail("has a register that does not fit the operand's type");
   }
   return declared;
 }
@@ -106,28 +106,33 @@ std::string_view objection(const Conversion& form, const RoundingName* rounding)
   const bool halves = form.from == Type::f32 &&
                       (form.to == Type::f16 || form.to == Type::bf16 || form.to == Type::tf32);
   if (form.relu || form.saturate_finite) {
-    if (!halves) return ".relu and .satfinite exist from f32 to narrower types only";
+    if (!halves) return "allows .relu and .satfinite only from .f32 to a narrower type";
     if (form.rounding == Rounding::down || form.rounding == Rounding::up) {
-      return ".relu and .satfinite cannot be combined with .rm or .rp";
+      return "cannot combine .relu or .satfinite with .rm or .rp";
     }
   }
-  if (to_integer && from_integer && given) return "must not have a rounding";
-  if (form.flush && form.to != Type::f32 && form.from != Type::f32) return ".ftz needs f32";
+  if (to_integer && from_integer && given) return "must not have a rounding modifier";
+  if (form.flush && form.to != Type::f32 && form.from != Type::f32)
+    return "allows .ftz only with .f32";
   if (to_integer) {
     return form.integral || from_integer ? "" : "needs .rni, .rzi, .rmi or .rpi";
   }
   if (form.to == Type::tf32) {
-    if (form.flush || form.saturate) return ".ftz and .sat do not exist for tf32";
-    if (form.from != Type::f32 || !given) return "exists from f32, with .rna, .rn or .rz";
+    if (form.flush || form.saturate) return "does not allow .ftz or .sat with .tf32";
+    if (form.from != Type::f32 || !given) return "must convert from .f32, with .rna, .rn or .rz";
     const bool known = form.rounding == Rounding::nearest_away ||
                        form.rounding == Rounding::nearest_even ||
                        form.rounding == Rounding::toward_zero;
     if (!known || form.integral) return "needs .rna, .rn or .rz";
-    return form.relu && form.rounding == Rounding::nearest_away ? ".relu needs .rn or .rz" : "";
+    return form.relu && form.rounding == Rounding::nearest_away
+               ? "needs .rn or .rz together with .relu"
+               : "";
   }
-  if (form.rounding == Rounding::nearest_away) return ".rna exists for tf32 only";
+  if (form.rounding == Rounding::nearest_away) return "allows .rna only with .tf32";
   if (form.integral) {
-    return form.to == form.from ? "" : "rounds to whole numbers within one type only";
+    return form.to == form.from
+               ? ""
+               : "has an integer rounding modifier (such as .rni), but the two types differ";
   }
   const bool narrows = from_integer || ptx::bits_of(form.to) < ptx::bits_of(form.from) ||
                        (form.to != form.from && ptx::bits_of(form.to) == 16);
@@ -155,7 +160,8 @@ void decode_cvt(DecodeContext& context, Instr& out) {
     form.integral = rounding->integral;
   }
   if (works_on_packed(context)) {
-    if (form.integral) context.fail("rounds to whole numbers within one type only");
+    if (form.integral)
+      context.fail("has an integer rounding modifier (such as .rni), but the two types differ");
     return decode_packed(context, out, form.rounding, rounding != nullptr);
   }
   form.flush = context.take("ftz");

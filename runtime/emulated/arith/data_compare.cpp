@@ -127,7 +127,7 @@ void decode_setp(DecodeContext& context, Instr& out) {
     out.d = context.destination(results.elements[0], Type::pred);
     out.e = context.destination(results.elements[1], Type::pred);
   } else {
-    if (form.parts == 2) context.fail("compares pairs, so it needs two predicates");
+    if (form.parts == 2) context.fail("compares pairs and therefore needs two predicates");
     out.d = context.destination(results, Type::pred);
   }
   out.detail = context.keep(form);
@@ -154,7 +154,7 @@ void decode_set(DecodeContext& context, Instr& out) {
   const bool pair_result = result == Type::f16x2 || result == Type::bf16x2;
   const bool word_result = result == Type::u32 || result == Type::s32;
   if (form.parts == 2 ? result != type && !word_result : pair_result) {
-    context.fail("has a result type that does not fit the compared types");
+    context.fail("has a result type that is not valid for the compared type");
   }
   out.d = context.destination(0, result);
   form.when_true = truth(result, form.parts);

@@ -39,7 +39,7 @@ bool is_float(Type type) {
 Type take_type_of(DecodeContext& context, std::initializer_list<Type> allowed) {
   const Type type = context.take_type();
   if (std::find(allowed.begin(), allowed.end(), type) == allowed.end()) {
-    context.fail(fmt::format("has no form for .{}", ptx::name_of(type)));
+    context.fail(fmt::format("does not support the type .{}", ptx::name_of(type)));
   }
   return type;
 }

@@ -136,7 +136,7 @@ void decode_fma(DecodeContext& context, Instr& out) {
 void decode_div(DecodeContext& context, Instr& out) {
   Modifiers modifiers;
   modifiers.rounding = context.take_one_of({"rn", "rz", "rm", "rp"});
-  if (modifiers.rounding.empty()) context.fail("needs .approx, .full or a rounding");
+  if (modifiers.rounding.empty()) context.fail("needs .approx, .full or a rounding modifier");
   modifiers.flush = context.take("ftz");
   const Type type = context.take_type();
   expect_single(context, type, modifiers);

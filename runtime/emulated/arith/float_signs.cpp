@@ -133,7 +133,10 @@ void decode_testp(DecodeContext& context, Instr& out) {
   const std::string_view name = context.take_next();
   std::uint8_t property = 0;
   while (property < std::size(kNames) && kNames[property] != name) ++property;
-  if (property == std::size(kNames)) context.fail("tests for an unknown property");
+  if (property == std::size(kNames))
+    context.fail(
+        "tests for an unknown property; the properties are finite, infinite, number, notanumber, "
+        "normal and subnormal");
   const Type type = context.take_type();
   context.expect_operands(2);
   out.d = context.destination(0, Type::pred);

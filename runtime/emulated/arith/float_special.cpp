@@ -74,7 +74,7 @@ void decode_nearest(DecodeContext& context, Instr& out) {
 template <class F>
 void decode_directed(DecodeContext& context, Instr& out) {
   const std::string_view rounding = context.take_one_of({"rz", "rm", "rp"});
-  if (rounding.empty()) context.fail("needs .approx or a rounding");
+  if (rounding.empty()) context.fail("needs .approx or a rounding modifier");
   take_exact<F>(context, out, rounding);
 }
 

@@ -141,14 +141,14 @@ void decode_lop3(DecodeContext& context, Instr& out) {
   context.expect_operands(tests ? 6 : 5);
   const ptx::Operand& results = context.operand(0);
   if (tests && (results.kind != ptx::Operand::Kind::pair || results.elements.size() != 2)) {
-    context.fail("needs d|p as its first operand");
+    context.fail("needs a pair of destinations, d|p, as the first operand");
   }
   out.d = context.destination(tests ? results.elements[0] : results, Type::b32);
   out.a = context.source(1, Type::b32);
   out.b = context.source(2, Type::b32);
   out.c = context.source(3, Type::b32);
   const std::int64_t table = context.immediate(4);
-  if (table < 0 || table > 255) context.fail("needs a look-up table from 0 to 0xff");
+  if (table < 0 || table > 255) context.fail("needs a look-up table (operand 4) from 0 to 0xff");
   out.variant = static_cast<std::uint8_t>(table);
   out.execute = execute_lop3;
   if (!tests) return;

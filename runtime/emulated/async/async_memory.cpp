@@ -130,7 +130,7 @@ void begin_async(Warp& warp, const Instr& instr, Block& owner, std::vector<Share
 void check_owner_lives(Warp& warp, const Instr& instr, int lane, const Block& owner) {
   if (owner.live_threads() > 0) return;
   warp.report(instr, bit(lane), Finding::missing_wait,
-              "still uses shared memory of a block whose threads have all exited without waiting");
+              "uses shared memory of a block whose threads have all exited");
 }
 
 }  // namespace kiln::emulated

@@ -47,7 +47,8 @@ SharedSpot own_spot(Warp& warp, const Instr& instr, int lane, std::uint64_t addr
   const SharedSpot spot = shared_spot(warp, instr, lane, address, bytes, 16);
   if (spot.owner != &warp.block()) {
     warp.fail(instr, LaneMask{1} << lane, Finding::invalid_operand,
-              "copies out of another block's shared memory");
+              "copies from another block's shared memory; the source must be shared memory of the "
+              "executing block");
   }
   return spot;
 }
@@ -184,7 +185,7 @@ std::uint32_t bulk_barrier(Warp& warp, const Instr& instr, int lane, const Addre
   const BarrierRef barrier = barrier_at(warp, instr, lane, address_at(warp, operand, lane));
   if (targets.size() == 1 && barrier.at.owner != to.owner) {
     warp.fail(instr, LaneMask{1} << lane, Finding::invalid_operand,
-              fmt::format("copies to block rank {}, but its mbarrier belongs to block rank {}",
+              fmt::format("copies to block rank {}, but the mbarrier belongs to block rank {}",
                           to.owner->rank(), barrier.at.owner->rank()));
   }
   for (Block* target : targets) {

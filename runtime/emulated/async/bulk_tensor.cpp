@@ -77,8 +77,8 @@ TensorSpec tensor_of(Warp& warp, const Instr& instr, int lane) {
   const TensorSpec& spec = decoded.spec;
   if (spec.rank != detail.rank || (spec.mode == TensorMode::im2col) != detail.im2col) {
     warp.fail(instr, bit, Finding::invalid_operand,
-              fmt::format("does not match its tensor map of rank {} for {}", spec.rank,
-                          spec.mode == TensorMode::im2col ? "im2col" : "tiles"),
+              fmt::format("does not match the tensor map, which has rank {} and mode {}", spec.rank,
+                          spec.mode == TensorMode::im2col ? "im2col" : "tiled"),
               address);
   }
   return spec;
@@ -109,8 +109,9 @@ std::vector<BulkPiece> pieces_of(Warp& warp, const Instr& instr, int lane, const
   }
   if (at[0] * std::int64_t{bytes_of(spec.type)} % kTensorChunk != 0) {
     warp.fail(instr, LaneMask{1} << lane, Finding::misaligned,
-              fmt::format("has {} as the first coordinate, {} bytes: not a multiple of {}", at[0],
-                          at[0] * std::int64_t{bytes_of(spec.type)}, kTensorChunk));
+              fmt::format("has the first coordinate {}, which is {} bytes; this offset must be a "
+                          "multiple of {} bytes",
+                          at[0], at[0] * std::int64_t{bytes_of(spec.type)}, kTensorChunk));
   }
   std::vector<BulkPiece> pieces;
   const auto add = [&](const TensorPiece& piece) {
@@ -186,14 +187,15 @@ void begin_store(Warp& warp, const Instr& instr, int lane, const TensorSpec& spe
   BulkStoreJob job{&warp, &instr, lane, {}, {}};
   if (from.owner != &warp.block()) {
     warp.fail(instr, LaneMask{1} << lane, Finding::invalid_operand,
-              "copies out of another block's shared memory");
+              "copies from another block's shared memory; the source must be shared memory of the "
+              "executing block");
   }
   job.elements.bytes = bytes_of(spec.type);
   if (!detail.reduction.empty()) {
     job.elements.reduce = tensor_reduction(detail.reduction, spec.type);
     if (job.elements.reduce == nullptr) {
       warp.fail(instr, LaneMask{1} << lane, Finding::invalid_operand,
-                fmt::format("does not support .{} for the element type of its tensor map",
+                fmt::format("does not support .{} for the element type of the tensor map",
                             detail.reduction));
     }
   }
@@ -230,7 +232,7 @@ void decode_place(DecodeContext& context, std::size_t i, TensorDetail& detail,
   if (elements.size() != 2) context.fail("needs [tensor map, {coordinates}]");
   rows = context.sources(elements[1], Type::s32);
   if (rows.size() != static_cast<std::size_t>(detail.rank)) {
-    context.fail(fmt::format("has {} coordinates, but {} dimensions", rows.size(), detail.rank));
+    context.fail(fmt::format("has {} coordinates for {} dimensions", rows.size(), detail.rank));
   }
 }
 
@@ -246,7 +248,8 @@ void take_tensor(DecodeContext& context, TensorDetail& detail, std::string_view&
   detail.rank = dimensions.front() - '0';
   mode = context.take_one_of({"tile", "im2col", "im2col_no_offs"});
   detail.im2col = mode.starts_with("im2col");
-  if (detail.im2col && detail.rank < 3) context.fail("has too few dimensions for im2col");
+  if (detail.im2col && detail.rank < 3)
+    context.fail("uses im2col, which needs at least 3 dimensions");
 }
 
 // cp.async.bulk.prefetch.tensor.DIM.L2.global{.MODE}{.L2::cache_hint} [map, {coordinates}]
@@ -273,7 +276,7 @@ void decode_tensor(DecodeContext& context, Instr& out) {
   take_tensor(context, detail, mode);
   detail.way = take_bulk_way(context);
   if (detail.way == BulkWay::shared_to_shared) {
-    context.fail("cannot move a tensor between shared memories");
+    context.fail("cannot copy a tensor from shared memory to shared memory");
   }
   if (kReduces) {
     if (detail.way != BulkWay::shared_to_global) context.fail("can reduce only into global memory");
@@ -290,7 +293,7 @@ void decode_tensor(DecodeContext& context, Instr& out) {
   if (detail.offsets) {
     decode_offsets(context, next++, rows);
     if (rows.size() != 2 * static_cast<std::size_t>(detail.rank) - 2) {
-      context.fail("has the wrong number of im2col offsets");
+      context.fail(fmt::format("needs {} im2col offsets", detail.rank - 2));
     }
   }
   out.c = decode_multicast(context, next, multicast);

@@ -154,7 +154,7 @@ void execute_remote(Warp& warp, const Instr& instr, LaneMask active) {
         barrier_at(warp, instr, lane, address_at(warp, detail.barrier, lane));
     if (barrier.at.owner != to.owner) {
       warp.fail(instr, LaneMask{1} << lane, Finding::invalid_operand,
-                fmt::format("stores to block rank {}, but its mbarrier belongs to block rank {}",
+                fmt::format("stores to block rank {}, but the mbarrier belongs to block rank {}",
                             to.owner->rank(), barrier.at.owner->rank()));
     }
     store->barriers[at] = barrier.at;
@@ -220,8 +220,8 @@ void execute_registers(Warp& warp, const Instr& instr, LaneMask active) {
   if (noted != 0 && (raises ? wanted < noted : wanted > noted)) {
     warp.fail(instr, active, Finding::invalid_operand,
               fmt::format(
-                  "{} the warp's registers to {}, but the warp has {}: the behaviour is undefined",
-                  raises ? "raises" : "lowers", wanted, noted));
+                  "cannot {} the registers per thread to {}: the warp has {} registers per thread",
+                  raises ? "raise" : "lower", wanted, noted));
   }
   int others = 0;
   for (const auto& other : warp.block().warps()) {

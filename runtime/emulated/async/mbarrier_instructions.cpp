@@ -43,7 +43,8 @@ SharedSpot spot_of(Warp& warp, const Instr& instr, int lane) {
       shared_spot(warp, instr, lane, address_at(warp, detail.address, lane), 8, 8);
   if (detail.own_only && spot.owner != &warp.block()) {
     warp.fail(instr, LaneMask{1} << lane, Finding::invalid_operand,
-              fmt::format("uses an mbarrier of block rank {}, but only that block may do so",
+              fmt::format("uses an mbarrier of block rank {}; the mbarrier must be in shared "
+                          "memory of the executing block",
                           spot.owner->rank()));
   }
   return spot;
@@ -286,7 +287,7 @@ void decode_arrival(DecodeContext& context, Instr& out) {
     context.expect_operands(first + 2);
     out.b = context.source(first + 1, Type::u32);
   } else if (detail.expects) {
-    context.fail("needs a number of bytes");
+    context.fail("needs the number of bytes as the last operand");
   }
   out.execute = &execute_arrive;
   finish(context, out, first, detail);

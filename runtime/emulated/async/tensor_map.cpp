@@ -27,17 +27,19 @@ std::string enumeration_fault(const TensorSpec& spec) {
     return "the mode is unknown; tensor maps have the modes tiled and im2col";
   }
   if (!is_at_most(spec.type, TensorType::tf32_ftz)) {
-    return fmt::format("data type {} does not exist on Hopper (nor do packed 4- and 6-bit types)",
-                       static_cast<int>(spec.type));
+    return fmt::format(
+        "data type {} does not exist on Hopper; Hopper has no packed 4-bit or 6-bit types",
+        static_cast<int>(spec.type));
   }
-  if (!is_at_most(spec.interleave, TensorInterleave::bytes32)) return "interleave is out of range";
+  if (!is_at_most(spec.interleave, TensorInterleave::bytes32))
+    return "the interleave mode is unknown";
   if (spec.interleave != TensorInterleave::none) return "interleaved layouts are not emulated";
   if (!is_at_most(spec.swizzle, Swizzle::bytes128)) {
     return fmt::format("swizzle mode {} does not exist on Hopper; use none, 32B, 64B or 128B",
                        static_cast<int>(spec.swizzle));
   }
-  if (!is_at_most(spec.promotion, L2Promotion::bytes256)) return "L2 promotion is out of range";
-  if (!is_at_most(spec.fill, OutOfBoundsFill::nan)) return "out-of-bounds fill is out of range";
+  if (!is_at_most(spec.promotion, L2Promotion::bytes256)) return "the L2 promotion is unknown";
+  if (!is_at_most(spec.fill, OutOfBoundsFill::nan)) return "the out-of-bounds fill is unknown";
   if (spec.fill == OutOfBoundsFill::nan && !is_floating(spec.type)) {
     return "out-of-bounds fill with NaN needs a floating-point data type";
   }
@@ -73,7 +75,8 @@ std::string tensor_fault(const TensorSpec& spec) {
 std::string inner_fault(const TensorSpec& spec, std::uint64_t inner) {
   const std::uint32_t span = swizzle_span(spec.swizzle);
   if (span != 0 && inner > span) {
-    return fmt::format("a box row of {} bytes is longer than the swizzle's {}", inner, span);
+    return fmt::format("a box row has {} bytes, but the swizzle mode allows at most {}", inner,
+                       span);
   }
   return "";
 }
@@ -93,10 +96,11 @@ std::string tiled_fault(const TensorSpec& spec) {
 
 std::string im2col_fault(const TensorSpec& spec) {
   if (spec.channels == 0 || spec.channels > 256) {
-    return fmt::format("channels per pixel must be 1 to 256; they are {}", spec.channels);
+    return fmt::format("the number of channels per pixel must be 1 to 256; it is {}",
+                       spec.channels);
   }
   if (spec.pixels == 0 || spec.pixels > 1024) {
-    return fmt::format("pixels per column must be 1 to 1024; they are {}", spec.pixels);
+    return fmt::format("the number of pixels per column must be 1 to 1024; it is {}", spec.pixels);
   }
   const int limit = spec.rank == 3 ? 32768 : spec.rank == 4 ? 128 : 16;
   for (std::size_t i = 0; i + 2 < static_cast<std::size_t>(spec.rank); ++i) {

@@ -169,8 +169,9 @@ void Checker::barrier_open(Block& block, int barrier) {
     if (left > 0) {
       warp->report(
           warp->standing_at(), warp->live(), Finding::barrier_mismatch,
-          fmt::format("opens, although {} of the block's {} threads have exited without arriving",
-                      left, block.threads()));
+          fmt::format(
+              "completes, although {} of the block's {} threads have exited without arriving", left,
+              block.threads()));
     }
   }
 }

@@ -15,7 +15,7 @@ namespace {
 
 /// "phase 3 (parity 1)" of the one before `phase`, which may be the first.
 std::string phase_before(std::uint32_t phase) {
-  return phase == 0 ? "the phase before the first (parity 1)"
+  return phase == 0 ? "the phase before phase 0 (parity 1)"
                     : fmt::format("phase {} (parity {})", phase - 1, (phase - 1) & 1U);
 }
 
@@ -119,7 +119,7 @@ void PhaseWaits::report(const Wait& wait, std::uint64_t object, std::uint32_t ph
   wait.warp->report(
       *wait.instr, wait.lanes, Finding::race,
       fmt::format("waits for {} of the mbarrier at offset {}, but phase {} may complete before "
-                  "this wait, here by {}: a late warp would wait forever",
+                  "this wait (here by {}): if this warp is late, it waits forever",
                   phase_before(phase), offset, phase, completer),
       offset);
 }

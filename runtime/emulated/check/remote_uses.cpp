@@ -25,11 +25,10 @@ void RemoteUses::report(Cluster& cluster, const ClusterOrder& order) const {
     if (known) continue;
     Block& from = *cluster.blocks()[use.agent / warps];
     const Warp& warp = *from.warps()[use.agent % warps];
-    warp.report(
-        warp.program().code[use.instruction], kAllLanes, Finding::missing_wait,
-        fmt::format("uses shared memory of block rank {}, but the block's threads may all have "
-                    "exited by then: nothing makes these threads wait",
-                    use.block));
+    warp.report(warp.program().code[use.instruction], kAllLanes, Finding::missing_wait,
+                fmt::format("uses shared memory of block rank {}, but all threads of this block "
+                            "may exit before the access",
+                            use.block));
   }
 }
 

@@ -43,12 +43,12 @@ bool SharedChecks::leaves_variable(const Toucher& by, std::uint32_t offset, int 
   const SharedVariable* const other = program.shared_variable_at(offset);
   by.warp->report(
       *by.instr, by.lanes, Finding::out_of_bounds,
-      fmt::format("{} {} bytes at {}, which has {} bytes; the accessed bytes are {}", verb_of(by),
-                  bytes, place_within(variable.name, from, element_bytes_of(by.access)),
-                  variable.bytes,
-                  other == nullptr     ? "of no static variable"
-                  : other == &variable ? "partly of another variable"
-                                       : other->name + "'s"),
+      fmt::format("{} {} bytes at {}; the array has {} bytes, and the accessed bytes belong {}",
+                  verb_of(by), bytes,
+                  place_within(variable.name, from, element_bytes_of(by.access)), variable.bytes,
+                  other == nullptr     ? "to no static variable"
+                  : other == &variable ? "partly to another variable"
+                                       : "to " + other->name),
       offset);
   return true;
 }
@@ -131,8 +131,8 @@ std::optional<SharedChecks::Fault> SharedChecks::fault_of(const Toucher& by,
     return fault(
         Finding::missing_wait,
         fmt::format(
-            "{} shared memory that an asynchronous copy, begun at {}, still writes", verb_of(by),
-            owner == pending_.end() ? "some place"
+            "{} shared memory that an asynchronous copy (started at {}) still writes", verb_of(by),
+            owner == pending_.end() ? "an unknown place"
                                     : by.warp->program().site_of(owner->second.by.instr->index)));
   }
   if (by.writes && cell.sources > 0) {
@@ -161,8 +161,8 @@ std::optional<SharedChecks::Fault> SharedChecks::fault_with_writer(const Toucher
       return Fault{Finding::race,
                    fmt::format("{} shared memory that {} writes, and nothing orders the two{}",
                                verb_of(by), by_writer(),
-                               lockstep ? ": without a __syncwarp() in between, lanes of a warp "
-                                          "need not run in lockstep, even if accesses are volatile"
+                               lockstep ? ": without __syncwarp(), lanes of a warp need not run in "
+                                          "lockstep, even if accesses are volatile"
                                         : ""),
                    lanes,
                    {cell.write_instruction, order_.agents().reach(agent_of(by), writer)}};
@@ -170,8 +170,8 @@ std::optional<SharedChecks::Fault> SharedChecks::fault_with_writer(const Toucher
   }
   if (by.async && !fenced(by, cell)) {
     return Fault{Finding::missing_fence,
-                 fmt::format("{} shared memory through the asynchronous proxy that {} writes, "
-                             "without a fence.proxy.async between",
+                 fmt::format("{} shared memory that {} writes; an access through the asynchronous "
+                             "proxy needs a fence.proxy.async after the write",
                              verb_of(by), by_writer()),
                  LaneMask{1} << by.lane,
                  {}};

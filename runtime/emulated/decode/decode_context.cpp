@@ -117,7 +117,7 @@ std::uint32_t DecodeContext::source(const Operand& operand, ptx::Type type) {
     case Operand::Kind::vector:
       fail("has a vector where a scalar operand is expected");
     default:
-      fail("has an operand that is not a value");
+      fail("has an operand that is neither a register nor a constant");
   }
 }
 
@@ -231,8 +231,8 @@ void DecodeContext::keep_shared(std::shared_ptr<const void> detail) {
 void DecodeContext::fail(const std::string& text) const {
   std::string whole = ptx::text_of(owner_.function(), in_);
   if (whole.size() > kMostShown) whole.replace(kMostShown, std::string::npos, "...");
-  throw Error(ErrorKind::device, fmt::format("{}: {} {}, in '{}'. Next: the emulated GPU cannot "
-                                             "run this kernel; run the kernel on a GPU.",
+  throw Error(ErrorKind::device, fmt::format("{}: {} {}, in '{}'. The emulated GPU cannot run this "
+                                             "kernel. Next: run the kernel on a GPU.",
                                              place_text(in_.origin, owner_.program().files),
                                              in_.opcode(), text, whole));
 }

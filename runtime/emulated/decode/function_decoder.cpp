@@ -54,7 +54,7 @@ std::pair<const ptx::Function*, int> key_of(const ptx::Function& function, std::
 
 void expect_no_parts(const DecodeContext& context) {
   if (context.left().empty()) return;
-  context.fail(fmt::format("has the part '.{}', which the emulator does not support here",
+  context.fail(fmt::format("has the modifier '.{}', which the emulator does not support here",
                            context.left().front()));
 }
 
@@ -105,8 +105,9 @@ std::shared_ptr<const Program> decode(const ptx::Module& module, const std::stri
                                       const SymbolAddress& address_of) {
   const ptx::Function* function = module.find(entry);
   if (function == nullptr || !function->entry || !function->defined) {
-    throw Error(ErrorKind::device,
-                fmt::format("the module has no kernel '{}'. Next: check its name.", entry));
+    throw Error(
+        ErrorKind::device,
+        fmt::format("the module has no kernel '{}'. Next: check the name of the kernel.", entry));
   }
   return FunctionDecoder(module, address_of).run(*function);
 }
@@ -169,10 +170,9 @@ std::uint32_t FunctionDecoder::append(Pool& pool, const ptx::Variable& variable)
   pool.used = address - pool.begin + variable.bytes;
   pool.peak = std::max(pool.peak, pool.used);
   if (pool.used > pool.most) {
-    throw Error(ErrorKind::device,
-                fmt::format("kernel '{}' has {} bytes {}; the limit is {}. Next: make its "
-                            "variables smaller.",
-                            program_->name, pool.used, pool.what, pool.most));
+    throw Error(ErrorKind::device, fmt::format("kernel '{}' has {} bytes {}; the limit is {}. "
+                                               "Next: make the variables of the kernel smaller.",
+                                               program_->name, pool.used, pool.what, pool.most));
   }
   return static_cast<std::uint32_t>(address);
 }
@@ -249,7 +249,7 @@ void FunctionDecoder::decode_body(Frame& frame) {
 
 void FunctionDecoder::decode_one(const ptx::Instruction& in) {
   DecodeContext context(*this, in);
-  if (in.parts.size() > kMostParts) context.fail("has too many parts for an instruction");
+  if (in.parts.size() > kMostParts) context.fail("has too many modifiers");
   // Calls count, too: those of empty functions copy nothing in.
   charge(context, in.parts.size() + count_of(in.operands));
   if (in.guard >= 0 && register_type(in.guard) != ptx::Type::pred) {
@@ -267,7 +267,7 @@ void FunctionDecoder::decode_one(const ptx::Instruction& in) {
 void FunctionDecoder::charge(const DecodeContext& context, std::size_t items) {
   decoded_ += items;
   if (decoded_ > kMostDecoded) {
-    context.fail("makes the kernel, with its calls inlined, larger than the emulator supports");
+    context.fail("makes the kernel too large for the emulator, which inlines all calls");
   }
 }
 
@@ -346,8 +346,8 @@ std::uint32_t FunctionDecoder::new_row(int bytes_per_lane) {
   if (row + bytes > kMostRegisterBytes) {
     throw Error(
         ErrorKind::device,
-        fmt::format("kernel '{}' is larger than the emulator supports: with inlined calls, a warp "
-                    "has more than {} bytes of registers. Next: run the kernel on a GPU.",
+        fmt::format("kernel '{}' is too large for the emulator: with all calls inlined, a warp "
+                    "needs more than {} bytes of registers. Next: run the kernel on a GPU.",
                     program_->name, kMostRegisterBytes));
   }
   program_->register_bytes += static_cast<std::uint32_t>(bytes);

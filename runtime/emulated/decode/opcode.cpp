@@ -73,7 +73,7 @@ ptx::Type first_type(const std::vector<std::string_view>& parts) {
   if (!typed) context.fail(fmt::format("is supported only as {}", fmt::join(names, ", ")));
   if (type == ptx::Type::none) context.fail("has no type");
   const std::string_view of = ptx::name_of(type);
-  if (of_type.empty()) context.fail(fmt::format("has no form for .{}", of));
+  if (of_type.empty()) context.fail(fmt::format("does not support the type .{}", of));
   context.fail(fmt::format("is supported for .{} only as {}", of, fmt::join(of_type, ", ")));
 }
 

@@ -34,22 +34,23 @@ std::string_view next_step_of_race(const Report& race) {
       return "";
     case Reach::warp:
       return is_one_line
-                 ? "if each thread should have its own element, check the index and the \"block\" "
-                   "line; otherwise let only one lane access the element, use an atomic, or put "
-                   "__syncwarp() between two iterations of the loop"
+                 ? "if each thread should access a different element, check the index and the "
+                   "\"block\" line; otherwise use an atomic, let only one lane access the element, "
+                   "or put __syncwarp() between iterations of the loop"
                  : "put __syncwarp() between the two lines, or __syncthreads() if more than one "
                    "warp takes part";
     case Reach::block:
-      return is_one_line ? "if each thread should have its own element, check the index and the "
-                           "\"block\" line; otherwise let only one thread access the element, use "
-                           "an atomic, or put __syncthreads() between two iterations of the loop"
-                         : "put __syncthreads() between the two lines; if both lines are in a "
-                           "loop, put another at the end of the loop";
+      return is_one_line
+                 ? "if each thread should access a different element, check the index and the "
+                   "\"block\" line; otherwise use an atomic, let only one thread access the "
+                   "element, or put __syncthreads() between iterations of the loop"
+                 : "put __syncthreads() between the two lines; if both lines are in a loop, also "
+                   "put __syncthreads() at the end of the loop";
     case Reach::cluster:
       return "put cluster.sync() between the two accesses";
     case Reach::grid:
       return "blocks run in any order: let only one block access the element, use an atomic, or "
-             "read in a separate launch";
+             "move one of the accesses to a separate launch";
   }
   return "";
 }
@@ -122,15 +123,16 @@ std::string_view Report::next_step() const {
   switch (finding) {
     case Finding::out_of_bounds:
       return "compare the index with the extents of the array; if there are more threads than "
-             "elements, let the other threads do nothing";
+             "elements, let the surplus threads skip the access";
     case Finding::misaligned:
       return "access fewer bytes at once, or let a \"require\" line admit only sizes that keep the "
              "address aligned";
     case Finding::race:
       return next_step_of_race(*this);
     case Finding::missing_wait:
-      return "first wait for the pending operation: cp.async.wait_group and a barrier, the copy's "
-             "mbarrier, wgmma.wait_group, or a barrier of the cluster before blocks end";
+      return "wait for the pending operation before this instruction: use cp.async.wait_group and "
+             "a barrier, the mbarrier of a bulk copy, wgmma.wait_group, or a cluster barrier "
+             "before blocks exit";
     case Finding::divergent:
       return "move the instruction to a place that all lanes of the warp reach: out of the branch, "
              "and before any return";
@@ -138,10 +140,11 @@ std::string_view Report::next_step() const {
       return "let every thread of the block reach each barrier: guard the work instead of "
              "returning early";
     case Finding::uninitialised:
-      return "store a value before this read on every path, also in partly filled tiles; if there "
-             "are races, fix the races first";
+      return "store a value on every path before this read, also in partial tiles; if Kiln also "
+             "reports races, fix the races first";
     case Finding::timed_out:
-      return "if the loops of the kernel end, allow more time or choose smaller sizes";
+      return "check that every loop of the kernel ends; then allow more time or choose smaller "
+             "sizes";
     case Finding::missing_fence:
     case Finding::deadlock:
     case Finding::invalid_operand:

@@ -373,17 +373,17 @@ DeviceStatus EmulatedDevice::wrong_argument(const LaunchRequest& request) {
                          (maps > 0 && request.argument_bytes == 0);
   if (!too_short && (request.argument_bytes == 0 || given == program.parameter_bytes)) return {};
   if (!request.parameters.empty()) {
-    return {
-        DeviceStatus::Code::launch_failed,
-        fmt::format("the kernel's parameters take {} bytes, but the {} arguments of the launch "
-                    "take {}. Next: make the 'args' of the launch match the kernel's parameters.",
-                    program.parameter_bytes, request.parameters.size(), given),
-        false};
+    return {DeviceStatus::Code::launch_failed,
+            fmt::format(
+                "the kernel's parameters take {} bytes, but the {} arguments of the launch take {} "
+                "bytes. Next: make the 'args' of the launch match the kernel's parameters.",
+                program.parameter_bytes, request.parameters.size(), given),
+            false};
   }
   return {DeviceStatus::Code::launch_failed,
           fmt::format(
-              "the kernel's parameters take {} bytes, but a launch passes {}. Next: give the "
-              "kernel {}, the arguments of the operation by value as one struct{}{}.",
+              "the kernel's parameters take {} bytes, but a launch passes {} bytes. Next: declare "
+              "the kernel with {}: one struct, by value, with the arguments of the operation{}{}.",
               program.parameter_bytes, given, parameter_count(request.geometry),
               value_bytes(request) == 0 ? "" : ", then its launch struct",
               maps == 0 ? "" : ", then its tensor maps (const __grid_constant__ kiln::TensorMap)"),

@@ -34,8 +34,8 @@ int most_threads(const Program& program) {
   throw Error(ErrorKind::device, fmt::format("{}. Next: {}.", what, next));
 }
 constexpr std::string_view kRunElsewhere =
-    "the emulated GPU cannot run this kernel; run the kernel on a GPU";
-constexpr std::string_view kLink = "link the kernel's parts into one source";
+    "run the kernel on a GPU, because the emulated GPU cannot run the kernel";
+constexpr std::string_view kLink = "define the symbol in the source of the kernel";
 
 using Places = std::map<std::string, const Allocation*, std::less<>>;
 

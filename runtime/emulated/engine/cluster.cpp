@@ -73,8 +73,8 @@ std::string Block::arrive(Warp& warp, int barrier, std::uint32_t threads, LaneMa
   at.votes.yes += static_cast<std::uint32_t>(std::popcount(vote));
   at.votes.all += arriving;
   if (!all && at.arrived > expected) {
-    return fmt::format("is executed by more threads than the {} that barrier {} expects", expected,
-                       barrier);
+    return fmt::format("is executed by too many threads: barrier {} expects {} threads", barrier,
+                       expected);
   }
   if (Observer* observer = cluster_.observer())
     observer->barrier_arrive(warp, barrier, lanes, false);
@@ -136,7 +136,7 @@ std::string Block::barrier_text() const {
     const Barrier& at = barriers_[i];
     if (at.arrived == 0) continue;
     const std::uint32_t needed = at.all ? live_threads_ : at.expected;
-    text += fmt::format("{}barrier {} has {} of {} threads", text.empty() ? "" : "; ", i,
+    text += fmt::format("{}barrier {} has {} of {} arrivals", text.empty() ? "" : "; ", i,
                         at.all ? needed - missing(at) : at.arrived, needed);
   }
   if (grid_arrival_.waits) {
@@ -315,7 +315,8 @@ void Cluster::deadlock(const std::string& note) {
       if (warp->waits_at(Warp::kGroupBarrier)) warp->queues().abandon_group();
     }
   }
-  fail_anywhere(Finding::deadlock, "waits, like every other warp: " + waiting_text() + note);
+  fail_anywhere(Finding::deadlock,
+                "waits forever, because every warp waits: " + waiting_text() + note);
 }
 
 void Cluster::time_out(const std::string& limit, const std::string& note) {

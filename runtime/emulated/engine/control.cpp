@@ -22,7 +22,7 @@ constexpr std::uint32_t kNowhere = std::numeric_limits<std::uint32_t>::max();
 constexpr std::uint64_t kMostSteps = 50'000'000;
 
 void execute_assert(Warp& warp, const Instr& instr, LaneMask active) {
-  warp.fail(instr, active, Finding::trap, "is a failed assertion of the kernel");
+  warp.fail(instr, active, Finding::trap, "reports that an assert() of the kernel failed");
 }
 
 void execute_nothing(Warp&, const Instr&, LaneMask) {}
@@ -113,8 +113,8 @@ std::vector<std::uint32_t> post_dominators(const Graph& graph) {
   const auto count_step = [&steps] {
     if (++steps <= kMostSteps) return;
     throw Error(ErrorKind::device,
-                "the control flow of the kernel is too complex to find where lanes reconverge. "
-                "Next: use a simpler kernel.");
+                "the emulator cannot find where lanes reconverge, because the control flow of the "
+                "kernel is too complex. Next: simplify the branches, or run the kernel on a GPU.");
   };
   const auto meet = [&](std::uint32_t left, std::uint32_t right) {
     while (left != right) {

@@ -36,8 +36,8 @@ void execute_is_other_function(Warp& warp, const Instr& instr, LaneMask active) 
 void execute_lost_call(Warp& warp, const Instr& instr, LaneMask active) {
   const auto pointer = get<std::uint64_t>(warp.row(instr.a), std::countr_zero(active));
   warp.fail(instr, active, Finding::invalid_operand,
-            fmt::format("calls {:#x}, which is not the address of a non-recursive function with "
-                        "these parameters and results",
+            fmt::format("calls the address {:#x}, but no function there has these parameters and "
+                        "results, or the function is recursive",
                         pointer),
             pointer);
 }
@@ -128,7 +128,8 @@ void FunctionDecoder::decode_call(DecodeContext& context, Instr& /*out*/) {
     }
     callee = found->second;
     if (is_open(*callee)) {
-      context.fail(fmt::format("calls '{}', a recursive function", callee->name));
+      context.fail(fmt::format("calls '{}', but the emulator does not support recursive functions",
+                               callee->name));
     }
   }
   if (frame_->depth + 1 > kDeepestCall) context.fail("nests calls too deeply");

@@ -11,7 +11,9 @@
 namespace kiln::emulated {
 
 std::string Mbarrier::arrive(std::uint32_t count, bool drop, bool completes) {
-  if (count == 0 || count > kMost) return fmt::format("arrives {} times at once", count);
+  if (count == 0 || count > kMost) {
+    return fmt::format("arrives {} times at once; the count must be 1 to {}", count, kMost);
+  }
   if (count > pending_) {
     return fmt::format("arrives {} times, but {}: more arrivals than the barrier expects", count,
                        text());
@@ -37,7 +39,8 @@ std::string Mbarrier::expect_arrival() {
 std::string Mbarrier::expect_bytes(std::uint32_t bytes) {
   const std::int64_t sum = std::int64_t{bytes_} + bytes;
   if (sum > kMost) {
-    return fmt::format("expects {} bytes in one phase; an mbarrier counts to {}", sum, kMost);
+    return fmt::format("expects {} bytes in one phase, but an mbarrier can count at most {}", sum,
+                       kMost);
   }
   bytes_ = static_cast<std::int32_t>(sum);
   settle();
@@ -47,7 +50,8 @@ std::string Mbarrier::expect_bytes(std::uint32_t bytes) {
 std::string Mbarrier::complete_bytes(std::uint32_t bytes) {
   const std::int64_t sum = std::int64_t{bytes_} - bytes;
   if (sum < -std::int64_t{kMost}) {
-    return fmt::format("completes {} unexpected bytes; an mbarrier counts to {}", -sum, kMost);
+    return fmt::format(
+        "completes {} bytes more than expected, but an mbarrier can count at most {}", -sum, kMost);
   }
   bytes_ = static_cast<std::int32_t>(sum);
   settle();
@@ -64,7 +68,7 @@ std::string Mbarrier::text() const {
   const auto bytes = bytes_ < 0
                          ? fmt::format("has received {} bytes too many", -std::int64_t{bytes_})
                          : fmt::format("{} bytes", bytes_);
-  return fmt::format("phase {} (parity {}) misses {} of {} arrivals and {}", phase_, parity(),
+  return fmt::format("phase {} (parity {}) still needs {} of {} arrivals and {}", phase_, parity(),
                      pending_, expected_, bytes);
 }
 
@@ -105,9 +109,10 @@ std::string MbarrierTable::waiting_text() const {
   std::string text;
   for (const auto& [what, who] : warps) {
     const auto at = barriers_.find(what.first);
-    text += fmt::format("{}{} wait for parity {} of the mbarrier at offset {}, whose {}",
-                        text.empty() ? "" : "; ", who, what.second, what.first - kSharedBase,
-                        at == barriers_.end() ? "state no longer exists" : at->second.text());
+    text += fmt::format(
+        "{}{} wait for parity {} of the mbarrier at offset {}, {}", text.empty() ? "" : "; ", who,
+        what.second, what.first - kSharedBase,
+        at == barriers_.end() ? "which no longer exists" : "whose " + at->second.text());
   }
   return text;
 }

@@ -38,7 +38,8 @@ bool take_members(Warp& warp, const Instr& instr, std::uint32_t row, LaneMask ac
   same &= active;
   if ((same & ~members) != 0) {
     warp.fail(instr, same & ~members, Finding::invalid_operand,
-              fmt::format("is executed by lanes {:08x}, but its mask is {:08x}", same, members));
+              fmt::format("is executed by lanes {:08x}, but the mask of the instruction is {:08x}",
+                          same, members));
   }
   if (same != active) warp.part(instr, same);
   return same == active;
@@ -171,7 +172,8 @@ void decode_vote(DecodeContext& context, Instr& out) {
   const Type type = context.take_type();
   if (mode.empty()) context.fail("has no mode");
   const bool ballot = mode == "ballot";
-  if (ballot != (type == Type::b32)) context.fail("has the wrong type for its mode");
+  if (ballot != (type == Type::b32))
+    context.fail("has the wrong type: .ballot needs .b32, and all other modes need .pred");
   context.expect_operands(sync ? 3 : 2);
   out.variant = static_cast<std::uint8_t>(mode == "all"   ? Vote::all
                                           : mode == "any" ? Vote::any
@@ -299,7 +301,9 @@ void decode_redux(DecodeContext& context, Instr& out) {
   }
   const bool counts = name == "add" || name == "min" || name == "max";
   if (counts ? type != Type::u32 && !is_signed : type != Type::b32) {
-    context.fail("has the wrong type for its operation");
+    context.fail(
+        "has the wrong type: .add, .min and .max need .u32 or .s32, and .and, .or and .xor need "
+        ".b32");
   }
   context.expect_operands(3);
   out.variant = static_cast<std::uint8_t>(reduction);
@@ -320,7 +324,8 @@ void decode_elect(DecodeContext& context, Instr& out) {
   if (!context.take("sync")) context.fail("is supported only as elect.sync");
   context.expect_operands(2);
   const auto& result = context.operand(0);
-  if (result.kind != ptx::Operand::Kind::pair) context.fail("needs a result and a predicate");
+  if (result.kind != ptx::Operand::Kind::pair)
+    context.fail("needs a result and a predicate, d|p, as the first operand");
   out.d = context.destination(result.elements[0], Type::b32);
   out.b = context.destination(result.elements[1], Type::pred);
   out.e = context.source(1, Type::b32);

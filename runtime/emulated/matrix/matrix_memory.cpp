@@ -215,7 +215,7 @@ void decode_wmma_move(DecodeContext& context, Instr& out) {
                                          : MatrixRole::accumulator;
   detail.matrix.layout = wmma_layout(shape, role, *type);
   if (detail.matrix.layout == nullptr || !is_moved(role, *type)) {
-    context.fail("has a shape that its type does not support");
+    context.fail("has a shape that the type does not support");
   }
   const std::size_t values = loads ? 0 : 1;
   context.set_rows(out, matrix_rows(context, context.operand(values), detail.matrix, loads));
@@ -314,7 +314,9 @@ void decode_matrix_rows(DecodeContext& context, Instr& out) {
   const auto rows =
       loads ? context.destinations(values, Type::b32) : context.sources(values, Type::b32);
   if (rows.size() != static_cast<std::size_t>(detail.matrices)) {
-    context.fail(fmt::format("has {} registers for {} matrices", rows.size(), detail.matrices));
+    context.fail(
+        fmt::format("has {} registers for {} matrices, but needs one register for each matrix",
+                    rows.size(), detail.matrices));
   }
   context.set_rows(out, rows);
   const Space named = decode_address(context, loads ? 1 : 0, out);

@@ -107,7 +107,7 @@ void take_types(DecodeContext& context, Family family, MultiplyDetail& detail) {
   if (types.size() == 2 && family == Family::wmma) {
     types.insert(types.begin() + 1, {MatrixType::f16, MatrixType::f16});
   } else if (types.size() != 4 || (family == Family::wmma && types[1] == MatrixType::f16)) {
-    context.fail("has the wrong number of types");
+    context.fail("has the wrong number of types for D, A, B and C");
   }
   detail.d.type = types[0];
   detail.a.type = types[1];
@@ -161,7 +161,7 @@ void check_types(DecodeContext& context, Family family, const MultiplyDetail& de
   for (const MatrixOperand* operand : {&detail.a, &detail.b, &detail.c, &detail.d}) {
     known = known && operand->layout != nullptr;
   }
-  if (!known) context.fail("has a shape that its types do not support");
+  if (!known) context.fail("has a shape that the types do not support");
   const MatrixType type = detail.a.type;
   if (detail.saturates && (is_float(type) || type == MatrixType::f64 || type == MatrixType::b1)) {
     context.fail("has .satfinite, but only integer types support it");

@@ -123,7 +123,7 @@ void decode_multiply(DecodeContext& context, Instr& out) {
   detail.a_type = take_element(context);
   detail.b_type = take_element(context);
   detail.saturates = context.take("satfinite");
-  if (!is_known(shape, detail)) context.fail("has a shape that its types do not support");
+  if (!is_known(shape, detail)) context.fail("has a shape that the types do not support");
   state_product(context, shape, detail.a_type);
   detail.bits = detail.a_type == MatrixType::b1;
   if (detail.bits) {

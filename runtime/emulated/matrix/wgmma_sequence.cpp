@@ -39,7 +39,7 @@ void WgmmaSequence::execute(Warp& warp, const Instr& instr) {
   if (number - first_ == steps_.size()) {
     steps_.push_back(own);
     for_each_warp(warp, [&](const Warp& other) {
-      if (other.live() == 0) report(own, other, "which has ended");
+      if (other.live() == 0) report(own, other, "which has exited");
     });
   } else if (const Step known = steps_[static_cast<std::size_t>(number - first_)];
              known.instr != &instr) {
@@ -61,7 +61,7 @@ void WgmmaSequence::abandon(Warp& warp) {
   const auto product = std::find_if(
       missed, steps_.end(), [&](const Step& step) { return multiplies(warp, *step.instr); });
   report(product != steps_.end() ? *product : *missed, warp,
-         warp.live() == 0 ? "which has ended" : "which waits for something else");
+         warp.live() == 0 ? "which has exited" : "which waits at another instruction");
 }
 
 void WgmmaSequence::report(const Step& step, const Warp& other, const std::string& why) {

@@ -224,7 +224,8 @@ void Lexer::read_number() {
     const std::uint64_t bits = read_digits(2, 16);
     const std::size_t digits = kind == 'f' ? 8 : 16;
     if (token_.text.size() != 2 + digits) {
-      fail_at(token_, fmt::format("a 0{} number has {} hexadecimal digits", kind, digits));
+      fail_at(token_, fmt::format("a number that begins with 0{} must have {} hexadecimal digits",
+                                  kind, digits));
     }
     token_.kind = Token::Kind::real;
     token_.bits = kind == 'f' ? widened(static_cast<std::uint32_t>(bits)) : bits;
@@ -252,7 +253,7 @@ void Lexer::read_number() {
 
 Nesting::Nesting(int& depth, const Token& where) : depth_(depth) {
   if (depth_ >= kMaxNesting) {
-    fail_at(where, fmt::format("this nests deeper than {}", kMaxNesting));
+    fail_at(where, fmt::format("brackets or operators nest deeper than {} levels", kMaxNesting));
   }
   ++depth_;
 }

@@ -52,7 +52,7 @@ class KILN_API DeviceMemory {
   DeviceMemory(std::shared_ptr<Device> device, std::size_t bytes, const std::string& name);
 
   std::shared_ptr<Device> device_;
-  std::uint32_t process_ = 0;  ///< the process that owns the memory, not its children
+  std::uint32_t process_ = 0;  ///< the process that allocated the memory
   void* address_ = nullptr;
   std::size_t bytes_ = 0;
 };

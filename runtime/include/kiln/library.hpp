@@ -28,8 +28,8 @@ using Stream = void*;
 
 /// An operand of an epilogue expression. `data` is the address of the operand in device memory.
 /// `ld` is the leading dimension, in elements, of a matrix operand x[m,n]; 0 means n. Kernels read
-/// an operand element by element, so `data` needs only the alignment of the element type. If the
-/// operand is the peak of an amax(), kernels also write to it. So a peak must not overlap another
+/// an operand element by element, so `data` needs only the alignment of the element type. In
+/// amax(x, peak), kernels also write to the operand `peak`. This operand must not overlap another
 /// operand.
 struct EpilogueOperand {
   const void* data = nullptr;
@@ -39,8 +39,8 @@ struct EpilogueOperand {
 /// The operands of one launch. All addresses are in device memory, from cudaMalloc or DeviceMemory.
 /// Kernels read `c` only if beta is not zero or the epilogue names `c`. `d` may equal `c` (in
 /// place) if C and D have the same element type and leading dimension. Any other overlap of D with
-/// an operand gives undefined results. A launch ignores the addresses of operands without elements,
-/// which may be null. If k is 0, A and B have no elements. If m or n is 0, no operand has elements.
+/// an operand gives undefined results. An operand without elements may be null: a launch ignores
+/// the address. If k is 0, A and B have no elements. If m or n is 0, no operand has elements.
 struct GemmOperands {
   const void* a = nullptr;
   const void* b = nullptr;
@@ -130,14 +130,15 @@ class KILN_API Kernel : public AnyKernel {
   /// A launch neither locks nor allocates, with one exception. If workspace_bytes() is not 0 and
   /// the caller passes no workspace, the first launch on a stream allocates the library's workspace
   /// for this stream. Make this launch before you capture the stream into a graph, and replay the
-  /// graph on the same stream. Do not destroy the stream before its launches have ended. These
-  /// rules do not apply if the caller passes a workspace. But launches or replays with the same
-  /// workspace must not overlap.
+  /// graph on the same stream. Do not destroy the stream before its launches have ended.
+  ///
+  /// If the caller passes a workspace, the rules for capture, replay and the end of the stream do
+  /// not apply. But launches or replays with the same workspace must not overlap.
   ///
   /// Throws Error(usage) in these cases:
   /// - an operand with elements is null;
-  /// - the alignment of an operand's rows is smaller than the problem's alignment and leading
-  ///   dimension promise;
+  /// - the address of an operand is not aligned as the problem's alignment and leading dimension
+  ///   require;
   /// - the workspace is not aligned to kCallerWorkspaceAlignment;
   /// - beta is not 0 although reads_c is false;
   /// - the accumulator's type cannot hold alpha or beta (1e300 in f32, 0.5 in s32).
@@ -176,9 +177,10 @@ class KILN_API OperationKernel : public AnyKernel {
   /// A launch neither locks nor allocates, with one exception. If workspace_bytes() is not 0 and
   /// the caller passes no workspace, the first launch on a stream allocates the library's workspace
   /// for this stream. Make this launch before you capture the stream into a graph, and replay the
-  /// graph on the same stream. Do not destroy the stream before its launches have ended. These
-  /// rules do not apply if the caller passes a workspace. But launches or replays with the same
-  /// workspace must not overlap.
+  /// graph on the same stream. Do not destroy the stream before its launches have ended.
+  ///
+  /// If the caller passes a workspace, the rules for capture, replay and the end of the stream do
+  /// not apply. But launches or replays with the same workspace must not overlap.
   ///
   /// Throws Error(usage) in these cases:
   /// - the number of operands differs from the declaration, or more scalars are given than
@@ -211,11 +213,11 @@ class KILN_API OperationKernel : public AnyKernel {
 /// The entry point to tuned kernels. Several threads may use one Library at the same time. One
 /// Library per device and process is enough.
 ///
-/// In a child of fork(), the parent's Library, kernels and memory answer only descriptive calls,
-/// such as match_reason(). Calls that use the device or files throw Error(usage), and destructors
-/// do nothing. The child may open its own Library, with one exception. Library::open() throws
-/// Error(usage) if, at the time of the fork(), another thread was opening or closing a Library, or
-/// getting a new kernel.
+/// In a child of fork(), only descriptive calls, such as match_reason(), work on the parent's
+/// Library, kernels and memory. Calls that use the device or files throw Error(usage), and
+/// destructors do nothing. The child may open its own Library, with one exception. Library::open()
+/// throws Error(usage) if, at the time of the fork(), another thread was opening or closing a
+/// Library, or getting a new kernel.
 class KILN_API Library {
  public:
   /// Opens the device and the database of the options. An unusable database causes a warning, not
@@ -238,9 +240,10 @@ class KILN_API Library {
   /// Returns the kernel for a problem of an operation that a file in the template path declares.
   /// Only Gemm is built in, so set the path with LibraryOptions::template_path or
   /// KILN_TEMPLATE_PATH. If no written operand has elements, there is nothing to tune, and the
-  /// match is `exact`. The first request costs as much as the first request for a Gemm. A later
-  /// request neither locks nor allocates, for any order of the problem's fields. But each request
-  /// compares names, so keep the kernel if a hundred nanoseconds matter.
+  /// match is `exact`. The first request queries the database, then loads or compiles the
+  /// kernel. A later request neither locks nor allocates, for any order of the problem's fields.
+  /// But each request compares names, which takes some hundred nanoseconds. Keep the kernel instead
+  /// of requesting it again.
   ///
   /// Throws Error(usage) if the operation is not declared, or if a size, type or trait is missing,
   /// unknown or outside its declared range. Throws Error(not_found) if no template in the path can

@@ -54,8 +54,10 @@ TEST_F(ConstantArrays, ThatAreMissingOrTooSmallAreNamed) {
   EXPECT_THAT(find({{"weights", 0, 12}, {"weight", 1, 4}}).message,
               HasSubstr("the compiled code has no array weight;"));
   EXPECT_TRUE(arrays.empty());
-  EXPECT_THAT(find({{"weights", 0, 16, "t.cu:9"}}).message,
-              StartsWith("t.cu:9: the array weights has 12 bytes, but its operand has 16"));
+  EXPECT_THAT(
+      find({{"weights", 0, 16, "t.cu:9"}}).message,
+      StartsWith(
+          "t.cu:9: the array weights has 12 bytes, but the operand for this array has 16 bytes"));
 }
 
 TEST_F(ConstantArrays, AFailedCopyIsAStatus) {

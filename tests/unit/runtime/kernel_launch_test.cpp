@@ -135,10 +135,12 @@ TEST_F(KernelLaunchTest, RefusesOperandsThatAnExpressionCannotUse) {
   EXPECT_THAT(refusal(kernel, operands_), HasSubstr("other, operand 1"));
   operands_.epilogue[1] = {c_.data.data(), 3};
   operands_.epilogue[2] = {c_.data.data()};
-  EXPECT_THAT(refusal(kernel, operands_), HasSubstr("other.ld = 3: a row has 4 elements"));
+  EXPECT_THAT(refusal(kernel, operands_),
+              HasSubstr("other.ld = 3 is not valid: ld must be at least 4"));
   operands_.epilogue[1].ld = 4;
   operands_.epilogue[0].ld = 4;
-  EXPECT_THAT(refusal(kernel, operands_), HasSubstr("bias.ld = 4: only operands like x[m,n]"));
+  EXPECT_THAT(refusal(kernel, operands_),
+              HasSubstr("bias.ld = 4 is not valid: only operands like x[m,n]"));
   operands_.epilogue[0].ld = 0;
   operands_.epilogue[2].data = c_.data.data() + 1;
   EXPECT_THAT(refusal(kernel, operands_), HasSubstr("scale"));
@@ -193,7 +195,7 @@ TEST_F(KernelLaunchTest, IntegerAccumulatorsTakeWholeFactors) {
   operands_.beta = -3.0;
   EXPECT_EQ(refusal(kernel, operands_), "launched");
   operands_.beta = 0.5;
-  EXPECT_THAT(refusal(kernel, operands_), HasSubstr("beta = 0.5 is not a whole number"));
+  EXPECT_THAT(refusal(kernel, operands_), HasSubstr("beta = 0.5; pass a whole number"));
   operands_.beta = 2147483648.0;
   EXPECT_THAT(refusal(kernel, operands_), HasSubstr("beta"));
   operands_.beta = std::numeric_limits<double>::quiet_NaN();

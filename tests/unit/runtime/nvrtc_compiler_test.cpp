@@ -296,7 +296,7 @@ TEST_F(NvrtcCompilerTest, AChangedActionOfASignalIsOneWarningAfterTheFirstCompil
     return warnings;
   };
   const auto warning = ::testing::ElementsAre(
-      ::testing::AllOf(HasSubstr("the action of SIGTERM changed"), HasSubstr("Next: ")));
+      ::testing::AllOf(HasSubstr("the signal action of SIGTERM"), HasSubstr("Next: ")));
   EXPECT_THAT(warnings_of(compile_with_a_handler<false>, true), warning);
   EXPECT_THAT(warnings_of(compile_with_a_handler<true>, false), warning) << "seen meanwhile";
   EXPECT_THAT(warnings_of(NvrtcApi::load().compile_program, false), ::testing::IsEmpty());
@@ -344,7 +344,7 @@ TEST_F(NvrtcCompilerTest, ProcessesThatCompileSideBySideShareTheRoomForTheirHead
   std::vector<std::unique_ptr<PrivateFolder>> others;
   for (int i = 0; i < 3; ++i) others.push_back(PrivateFolder::make(parent, why));
   EXPECT_THAT(warnings_of_one(),
-              ::testing::ElementsAre(HasSubstr("each of the compiling processes (4)")));
+              ::testing::ElementsAre(HasSubstr("but 4 compiling processes may need")));
 }
 
 TEST(NvrtcApi, GoesOnToALibraryThatWillDo) {

@@ -158,8 +158,8 @@ TEST_F(OperationGet, ADefaultThatDoesNotRunGivesWayToAConfigurationNearIt) {
   EXPECT_EQ(kernel.match(), Match::default_config);
   EXPECT_EQ(kernel.config(), "block_size=64");
   EXPECT_EQ(kernel.match_reason(),
-            "a configuration of row_sums_twice close to the default configuration, because the "
-            "default does not run");
+            "the default configuration of row_sums_twice cannot be used, so Kiln uses a similar "
+            "configuration");
   EXPECT_THAT(warnings_, ElementsAre(HasSubstr("block_size=128] cannot be used")));
 }
 
@@ -173,9 +173,11 @@ TEST_F(OperationGet, WhatFailsInEveryConfigurationIsGivenUpSoon) {
   const Library library = open_with_kernels();
   const std::string text =
       error_of(ErrorKind::not_found, [&] { static_cast<void>(library.get(row_sums(20, 30))); });
-  EXPECT_THAT(text,
-              HasSubstr("row_sums_twice: no configuration that was tried works (last failure: "));
-  EXPECT_THAT(text, HasSubstr("tuning tries more configurations: kiln tune row_sums --rows 20"));
+  EXPECT_THAT(
+      text,
+      HasSubstr("row_sums_twice: every configuration that Kiln tried failed (last failure: "));
+  EXPECT_THAT(
+      text, HasSubstr("let the tuner try more configurations with: kiln tune row_sums --rows 20"));
   EXPECT_EQ(library.counters().compiles, 2U);
 }
 
@@ -218,7 +220,7 @@ TEST_F(OperationGet, ALibraryWithoutTemplatesOfTheOperationSaysSo) {
   const std::string text =
       error_of(ErrorKind::usage, [&] { static_cast<void>(library.get(row_sums(2, 3))); });
   EXPECT_THAT(text, HasSubstr("no file declares the operation \"row_sums\"; Kiln searched the "
-                              "template path, which is empty: name the folder"))
+                              "template path, which is empty; set LibraryOptions"))
       << "what another library of the process knows";
 }
 

@@ -346,7 +346,8 @@ TEST(IntegerArithmetic, VideoInstructionsWorkOnThePartsOfAWord) {
     };
     return std::uint64_t{less(0) | less(1) << 16};
   });
-  lane_test::expect_refused("vadd2.s32.s32.s16 %rd, %ra, %rb, %rc;", "no form for .s16");
+  lane_test::expect_refused("vadd2.s32.s32.s16 %rd, %ra, %rb, %rc;",
+                            "does not support the type .s16");
   lane_test::expect_refused("vset4.s32.s32 %rd, %ra, %rb, %rc;", "needs .eq, .ne");
 }
 
@@ -406,7 +407,7 @@ TEST(IntegerArithmetic, InactiveLanesKeepTheirValues) {
 }
 
 TEST(IntegerArithmetic, WhatPtxHasNotIsRefused) {
-  lane_test::expect_refused("add.b32 %rd, %ra, %rb;", "no form for .b32");
+  lane_test::expect_refused("add.b32 %rd, %ra, %rb;", "does not support the type .b32");
   lane_test::expect_refused("add.sat.u32 %rd, %ra, %rb;");
   lane_test::expect_refused("mul.s32 %rd, %ra, %rb;", ".lo");
   lane_test::expect_refused("mad.lo.sat.s32 %rd, %ra, %rb, %rc;");

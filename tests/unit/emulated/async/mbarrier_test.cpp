@@ -23,7 +23,7 @@ TEST(MbarrierState, PhasesEndWhenArrivalsAndBytesAreComplete) {
   EXPECT_EQ(barrier.expect_bytes(64), "");
   EXPECT_EQ(barrier.arrive(1, false, true), "");
   EXPECT_EQ(barrier.phase(), 0U);
-  EXPECT_EQ(barrier.text(), "phase 0 (parity 0) misses 0 of 2 arrivals and 64 bytes");
+  EXPECT_EQ(barrier.text(), "phase 0 (parity 0) still needs 0 of 2 arrivals and 64 bytes");
   EXPECT_NE(barrier.arrive(1, false, true), "");
   EXPECT_EQ(barrier.complete_bytes(64), "");
   EXPECT_EQ(barrier.phase(), 1U);
@@ -148,7 +148,7 @@ TEST(Mbarrier, AWaitForMissingArrivalsIsADeadlockThatNamesTheBarrier) {
   ASSERT_TRUE(result.fault);
   EXPECT_EQ(result.fault->finding, Finding::deadlock);
   EXPECT_NE(result.fault->text.find("wait for parity 0 of the mbarrier at offset 0, whose phase 0 "
-                                    "(parity 0) misses 2 of 4 arrivals and 256 bytes"),
+                                    "(parity 0) still needs 2 of 4 arrivals and 256 bytes"),
             std::string::npos)
       << result.fault->text;
 }

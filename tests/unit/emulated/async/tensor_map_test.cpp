@@ -87,7 +87,7 @@ TEST(TensorMap, EveryRuleOfTheDriverIsNamedWhenBroken) {
       {[](TensorSpec& s) { s.box[1] = 0; }, "box dimension 1 must be 1 to 256"},
       {[](TensorSpec& s) { s.box[1] = 257; }, "box dimension 1"},
       {[](TensorSpec& s) { s.box[0] = 60; }, "multiple of 16 bytes; it is 120"},
-      {[](TensorSpec& s) { s.box[0] = 72; }, "144 bytes is longer than the swizzle's 128"},
+      {[](TensorSpec& s) { s.box[0] = 72; }, "144 bytes, but the swizzle mode allows at most 128"},
       {[](TensorSpec& s) { s.swizzle = Swizzle::bytes64; }, "swizzle's 64"},
       {[](TensorSpec& s) { s.swizzle = Swizzle::bytes32; }, "swizzle's 32"},
       {[](TensorSpec& s) { s.swizzle = static_cast<Swizzle>(4); }, "swizzle mode 4 does not exist"},
@@ -130,7 +130,7 @@ TEST(TensorMap, EveryRuleOfIm2colIsNamedWhenBroken) {
          s.swizzle = Swizzle::bytes32;
          s.channels = 32;
        },
-       "64 bytes is longer than the swizzle's 32"},
+       "64 bytes, but the swizzle mode allows at most 32"},
   };
   EXPECT_EQ(fault_of(image_of_bf16()), "");
   for (const Case& each : cases) {

@@ -134,7 +134,7 @@ TEST(Registers, WarpCannotRaiseThemToFewer) {
   ASSERT_TRUE(found.fault);
   EXPECT_EQ(found.fault->finding, Finding::invalid_operand);
   EXPECT_THAT(found.fault->text,
-              HasSubstr("raises the warp's registers to 96, but the warp has 168"));
+              HasSubstr("cannot raise the registers per thread to 96: the warp has 168"));
   EXPECT_TRUE(findings(registers_changed("dec")).empty());
 }
 

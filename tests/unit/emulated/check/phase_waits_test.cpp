@@ -76,7 +76,7 @@ TEST(PhaseWaits, AWarpThatNobodyWaitsForIsFound) {
   EXPECT_EQ(report.thread[0], 32U);
   EXPECT_THAT(report.text, ::testing::HasSubstr(
                                "waits for phase 0 (parity 0) of the mbarrier at offset 4096, but "
-                               "phase 1 may complete before this wait, here by warp 2 lane 0 at "));
+                               "phase 1 may complete before this wait (here by warp 2 lane 0 at "));
 }
 
 TEST(PhaseWaits, WhateverComesBehindTheWaitsKeepsThemInTime) {
@@ -116,7 +116,7 @@ TEST(PhaseWaits, TheFirstPhaseMayComeTooEarlyAsWell) {
   const LaunchResult result = completed("");
   ASSERT_EQ(findings(result), kRace);
   EXPECT_THAT(result.reports.front().text,
-              ::testing::HasSubstr("waits for the phase before the first (parity 1)"));
+              ::testing::HasSubstr("waits for the phase before phase 0 (parity 1)"));
   EXPECT_EQ(findings(completed("bar.sync 0;")), kNothing);
 }
 
@@ -148,7 +148,7 @@ TEST(PhaseWaits, PhasesOfAnMbarrierMadeAnewBeginAgain) {
                             0));
   const LaunchResult result = run.launch({1, 1, 1}, {64, 1, 1});
   ASSERT_EQ(findings(result), kRace);
-  EXPECT_THAT(result.reports.front().text, ::testing::HasSubstr("the phase before the first"));
+  EXPECT_THAT(result.reports.front().text, ::testing::HasSubstr("the phase before phase 0"));
 }
 
 TEST(PhaseWaits, OtherBlocksCompletePhasesToo) {

@@ -106,7 +106,7 @@ TEST(Decoder, CallsThatCannotBeAreRefused) {
       ".func (.reg .b32 r) in_registers(.reg .b32 x) { mov.b32 r, x; ret; }\n"
       ".extern .func nowhere();";
   const std::pair<const char*, const char*> cases[] = {
-      {"call.foo.bar n;", "the part '.foo'"},
+      {"call.foo.bar n;", "the modifier '.foo'"},
       {"call n, (%r1);", "calls 'n' with 1 values, but the function has 0"},
       {"call n, (), ();", "has 3 operands"},
       {"call nowhere;", "calls 'nowhere', but the module does not define"},
@@ -196,7 +196,7 @@ TEST(Decoder, BlocksAreAsLargeAsTheKernelSays) {
 TEST(Decoder, OpcodesAndOperandsHaveTheirNumber) {
   std::string parts = "ld.global";
   for (int i = 0; i < 40; ++i) parts += ".ca";
-  lane_test::expect_refused(parts + ".u32 %rd, [%in];", "too many parts for an instruction");
+  lane_test::expect_refused(parts + ".u32 %rd, [%in];", "too many modifiers");
   for (const char* statement :
        {"ld.global.u32 %rd, [%in], %la;", "st.global.u32 [%in], %ra, %la;",
         "ld.global.L2::cache_hint.u32 %rd, [%in];", "atom.global.add.u32 %rd, [%in], 1, 2;",
@@ -245,7 +245,7 @@ TEST(Decoder, WhatCallsCopyInHasALimit) {
                              ".func f() { .reg .b32 r; A: ret;\ntable: "
                              ".branchtargets " +
                                  targets + "; brx.idx r, table; }"),
-              HasSubstr("larger than the emulator supports"));
+              HasSubstr("too large for the emulator"));
   EXPECT_THAT(module_refusal(calls + "ret;",
                              ".func f() { .local .b8 x[1099511627776]; .reg .b64 r;\n"
                              "mov.u64 r, x; ret; }"),

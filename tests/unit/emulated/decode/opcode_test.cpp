@@ -78,11 +78,11 @@ TEST(Opcodes, ThatAreUnknownAreRefusedWithWhatIsKnown) {
               HasSubstr("mull.lo.s32 is an instruction that the emulator does not support"));
   EXPECT_THAT(error_of("mul.s32 %r1, %r2, %r3;"),
               HasSubstr("is supported for .s32 only as mul.lo, mul.hi, mul.wide"));
-  EXPECT_THAT(error_of("add.b32 %r1, %r2, %r3;"), HasSubstr("has no form for .b32"));
+  EXPECT_THAT(error_of("add.b32 %r1, %r2, %r3;"), HasSubstr("does not support the type .b32"));
   EXPECT_THAT(error_of("add %r1, %r2, %r3;"), HasSubstr("has no type"));
   EXPECT_THAT(error_of("wgmma.wait.sync.aligned;"),
               HasSubstr("is supported only as wgmma.fence, wgmma.commit_group, wgmma.wait_group"));
-  EXPECT_THAT(error_of("add.s32.wrap %r1, %r2, %r3;"), HasSubstr("has the part '.wrap'"));
+  EXPECT_THAT(error_of("add.s32.wrap %r1, %r2, %r3;"), HasSubstr("has the modifier '.wrap'"));
 }
 
 TEST(Opcodes, SayWhatAnInstructionReadsAndWrites) {

@@ -270,7 +270,7 @@ TEST(Engine, BarriersThatNotEverybodyReachesAreDeadlocks) {
                             1));
   const auto result = run.launch({1, 1, 1}, {64, 1, 1}, run.fresh_buffer(256));
   ASSERT_EQ(findings(result), std::vector<Finding>{Finding::deadlock});
-  EXPECT_NE(result.fault->text.find("barrier 1 has 32 of 64 threads"), std::string::npos)
+  EXPECT_NE(result.fault->text.find("barrier 1 has 32 of 64 arrivals"), std::string::npos)
       << result.fault->text;
 }
 

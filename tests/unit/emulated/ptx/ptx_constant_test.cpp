@@ -126,8 +126,8 @@ TEST(PtxConstant, FaultsNameTheirPlace) {
   EXPECT_EQ(refusal_of("(.f32)1"), "PTX:1:2: a cast must be to .s64 or .u64");
   EXPECT_EQ(refusal_of("(1"), "PTX:1:3: expected ')', not the end of the text");
   EXPECT_EQ(refusal_of("2 +\n  ;"), "PTX:2:3: expected a constant, not ';'");
-  EXPECT_THAT(refusal_of("0f3F8"), HasSubstr("a 0f number has 8 hexadecimal digits"));
-  EXPECT_THAT(refusal_of("0d3F800000"), HasSubstr("a 0d number has 16"));
+  EXPECT_THAT(refusal_of("0f3F8"), HasSubstr("begins with 0f must have 8 hexadecimal digits"));
+  EXPECT_THAT(refusal_of("0d3F800000"), HasSubstr("begins with 0d must have 16"));
   EXPECT_THAT(refusal_of("0x"), HasSubstr("has no digits"));
   for (const char* number : {"089", "12ab"}) {
     EXPECT_THAT(refusal_of(number), HasSubstr("letters or wrong digits follow")) << number;
@@ -145,7 +145,7 @@ TEST(PtxConstant, NestingHasALimit) {
   std::string conditions;
   for (int i = 0; i < 1000; ++i) conditions += "1?1:";
   for (const std::string& deep : {nested(70), std::string(100000, '-') + "1", conditions + "1"}) {
-    EXPECT_THAT(refusal_of(deep), HasSubstr("nests deeper than 64")) << deep.substr(0, 5);
+    EXPECT_THAT(refusal_of(deep), HasSubstr("nest deeper than 64")) << deep.substr(0, 5);
   }
 }
 
