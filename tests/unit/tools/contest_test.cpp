@@ -210,7 +210,7 @@ TEST(TuneReport, WhatIsLeftToCheckComesBeforeTheUse) {
   TuneResult& result = report.result.emplace();
   result.best.emplace();
   EXPECT_THAT(report_text(report, context_on("cuda:0")), HasSubstr("\nuse this kernel\n"));
-  result.unchecked = "the budget ended first";
+  result.unchecked = "the budget ended before the checks";
   EXPECT_THAT(report_text(report, context_on("cuda:0")),
               AllOf(HasSubstr("  next      kiln verify gemm"),
                     HasSubstr("\nuse this kernel once that command finds no fault\n")));
