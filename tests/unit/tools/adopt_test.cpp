@@ -512,9 +512,9 @@ __global__ void k(float* y, int n) {
   EXPECT_THAT(
       adoption.notes,
       ElementsAre(
-          HasSubstr("line 2: one is a P, but all elements of an operand have one type"),
+          HasSubstr("line 2: one has the type P, but all elements of an operand have one type"),
           HasSubstr("line 3: two is a struct"),
-          HasSubstr("line 4: three is a variable template, and Kiln cannot fill its instances"),
+          HasSubstr("line 4: three is a variable template, which Kiln cannot fill"),
           HasSubstr("line 5: five is a pointer in constant memory")));
 }
 
