@@ -331,7 +331,7 @@ Action add_bench(CLI::App& verb, const Operation& operation) {
                   "line names another operation or other columns")
       ->type_name("FILE");
   verb.add_option("--against", o.against,
-                  "Compare with LIBRARY: the fastest algorithm that its heuristics return")
+                  "Compare with the fastest algorithm that the heuristics of LIBRARY return")
       ->type_name("LIBRARY");
   CLI::Option* const rounds =
       verb.add_option("--rounds", o.rounds, "Rounds of the comparison (default 15)")
@@ -339,8 +339,8 @@ Action add_bench(CLI::App& verb, const Operation& operation) {
           ->check(whole_number(3, kMostRepetitions));  // of fewer there is no spread
   CLI::Option* const turn =
       verb.add_option("--turn", o.turn,
-                      "Time per kernel in each round, 1ms to 1s (default 2ms). If this time is "
-                      "long, each kernel runs at the clock that its own power draw allows")
+                      "Time per kernel in each round, 1ms to 1s (default 2ms). With a long "
+                      "time, the clock of the GPU depends on the power draw of each kernel")
           ->type_name("TIME");
   o.selection.add_to(verb);
   verb.add_option("--tune", o.tune, "First tune each problem for this time")->type_name("TIME");

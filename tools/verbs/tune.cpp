@@ -330,8 +330,8 @@ Action add_tune(CLI::App& verb, const Operation& operation) {
                   "line names another operation or other columns")
       ->type_name("FILE");
   verb.add_flag("--stale", o.stale,
-                "Retune each problem whose template or operation has changed since the problem was "
-                "tuned on this device (also if no candidate succeeded then)");
+                "Retune each problem whose template or operation has changed since the last tuning "
+                "on this device (also if no candidate succeeded in that tuning)");
   verb.add_option(
           "--budget", o.budget,
           "Time limit per problem (default 25s; no limit with --compile-only or --max-candidates)")
