@@ -58,11 +58,10 @@ Workbench open_workbench(Context& context, const WorkbenchOptions& options) {
   } catch (const Error& error) {
     if (StopSignal::requested()) throw Interrupted();
     if (error.kind() != ErrorKind::device) throw;
-    throw Error(
-        ErrorKind::device,
-        fmt::format("{}\nkiln: `{}` checks the machine; --device emulated:h200 and `kiln tune "
-                    "{} ... --compile-only --arch sm_90a` need no device",
-                    error.what(), context.command("doctor"), example("operation")));
+    throw Error(ErrorKind::device,
+                fmt::format("{}\nkiln: `{}` checks the machine. Without a GPU, use --device "
+                            "emulated:h200 or `kiln tune {} ... --compile-only --arch sm_90a`",
+                            error.what(), context.command("doctor"), example("operation")));
   }
   const DeviceInfo& info = bench.evaluator->info();
   const auto opened = std::chrono::steady_clock::now();

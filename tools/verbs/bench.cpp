@@ -145,8 +145,8 @@ class Benchmark {
                                   store, bar, StopSignal::requested());
     if (!tuned.best) {
       context_.warn(
-          fmt::format("--tune {}: too short to measure a candidate, so bench uses the kernel that "
-                      "was known before",
+          fmt::format("--tune {}: this time was too short to measure a candidate, so bench uses "
+                      "the kernel from before the tuning. Next: give a longer time",
                       options_.tune));
     }
   }
@@ -237,8 +237,9 @@ std::string table_text(const std::vector<BenchRow>& rows) {
   const RatioMean mean = mean_ratio(rows);
   if (mean.counted > 0) text += fmt::format("; geometric mean of the ratios {:.3f}", mean.value);
   if (mean.against_wrong > 0) {
-    text += fmt::format(" (without {} whose fastest cuBLASLt algorithm gives wrong results)",
-                        mean.against_wrong);
+    text +=
+        fmt::format(" (without {}, for which the fastest cuBLASLt algorithm gives wrong results)",
+                    counted(static_cast<std::uint64_t>(mean.against_wrong), "line"));
   }
   return text + "\n";
 }

@@ -209,8 +209,9 @@ std::unique_ptr<ProblemRun> make_run(Context& context, const ProblemCase& one, s
 
 void note_of_patience(const Context& context, double products) {
   if (products <= kSilentProducts) return;
-  context.note(fmt::format("{} multiply-adds on this machine's processors: this takes a while",
-                           count_text(static_cast<std::uint64_t>(products))));
+  context.note(fmt::format(
+      "the emulated GPU runs {} multiply-adds on this machine's processors, which takes a while",
+      count_text(static_cast<std::uint64_t>(products))));
 }
 
 /// How long launches may take. An emulated GPU is as slow as its problem is large.

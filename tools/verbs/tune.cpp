@@ -159,7 +159,7 @@ class Tuning {
   /// Of an operation of which there is none.
   [[nodiscard]] std::string why_no_template(const Problem& problem) const {
     return fmt::format(
-        "  no file of the template path has a line \"//@ operation {}\" for a kernel; `{}` lists "
+        "  the template path has no template with the line \"//@ operation {}\". Next: `{}` lists "
         "the templates\n",
         problem.operation, context_.command("templates"));
   }
@@ -299,8 +299,8 @@ int tune_stale(Context& context, const TuneOptions& options) {
   }
   if (lines.empty()) {
     context.note(
-        "nothing is stale: no template or operation of a problem tuned on this device has changed "
-        "since");
+        "nothing is stale: no template or operation has changed since the last tuning on this "
+        "device");
   }
   return tune_lines(context, tuning, lines);
 }
