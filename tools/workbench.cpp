@@ -185,9 +185,9 @@ std::string baseline_complaint(const Contest& contest) {
   };
   const auto first = std::find_if(rows.begin(), rows.end(), failed);
   if (first != rows.end()) {
-    text += fmt::format("{}{} of {} algorithms failed, first {}: {}", text.empty() ? "" : "; ",
-                        std::count_if(rows.begin(), rows.end(), failed), rows.size(),
-                        to_string(first->outcome), first->message);
+    text += fmt::format("{}{} of {} algorithms failed; the first failure is {}: {}",
+                        text.empty() ? "" : "; ", std::count_if(rows.begin(), rows.end(), failed),
+                        rows.size(), to_string(first->outcome), first->message);
   }
   return text;
 }

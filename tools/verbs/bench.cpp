@@ -70,7 +70,7 @@ void check_bench_usage(const BenchOptions& options) {
   const auto reject = [](const char* text) { throw Error(ErrorKind::usage, text); };
   options.selection.check_usage();
   if (!options.tune.empty() && options.selection.given()) {
-    reject("--tune finds the kernel; leave out --template");
+    reject("--tune already selects the kernel; leave out --template");
   }
   static_cast<void>(turn_ms(options));
 }
@@ -86,8 +86,8 @@ class Benchmark {
                                         .early_compilers = options.tune.empty() ? 0 : 2})) {
     if (info().provenance == Provenance::modelled && options.measurement_given) {
       context.note(
-          "--rounds, --turn and --warm have no effect here: times are predicted, with operands in "
-          "DRAM");
+          "--rounds, --turn and --warm have no effect here: an emulated GPU predicts times, with "
+          "the operands in DRAM");
     }
   }
 

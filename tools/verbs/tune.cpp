@@ -144,7 +144,8 @@ class Tuning {
       limits_ = bench_.evaluator->info().limits;
       if (provenance() == Provenance::modelled && options.measurement_given) {
         context.note(
-            "--samples and --warm have no effect here: times are predicted, with operands in DRAM");
+            "--samples and --warm have no effect here: an emulated GPU predicts times, with the "
+            "operands in DRAM");
       }
       if (bench_.evaluator->info().driver.starts_with(kPublishedFigures)) {
         context.note(

@@ -451,10 +451,11 @@ std::vector<Config> others(const ParamSpace& space, const VerifyOptions& options
   const std::uint64_t count = space.count();
   const std::uint64_t wanted = options.all ? count : std::min(options.sample, count);
   if (wanted > kMost) {
-    throw Error(ErrorKind::usage, fmt::format("{}: {} configurations are too many. Next: take at "
-                                              "most {} with --sample N, or fewer values with --set",
-                                              options.all ? "--all" : "--sample", count_text(count),
-                                              count_text(kMost)));
+    throw Error(
+        ErrorKind::usage,
+        fmt::format("{}: {} configurations are too many. Next: verify at most {} with --sample N, "
+                    "or restrict the values with --set",
+                    options.all ? "--all" : "--sample", count_text(count), count_text(kMost)));
   }
   std::vector<Config> found;
   if (wanted == count) {

@@ -397,7 +397,7 @@ std::optional<std::string> Verifier::damage(const Case& problem, DataKind kind,
     checks.padding(operands[i], GuardedBuffer::kPoison, operands.plan(i).name);
     if (const auto shared = problem.shared_input(i, kind)) {
       checks.same_padding(operands[i].shape(), problem.second[i].data(), operands[*shared].data(),
-                          operands.plan(i).name + ", in place");
+                          operands.plan(i).name + " (in-place run)");
     } else {
       checks.padding(problem.second[i], GuardedBuffer::kSecondPoison, operands.plan(i).name);
     }

@@ -68,9 +68,10 @@ TEST(Contest, TheRatioIsAgainstTheFastestOfThoseThatRan) {
 TEST(Contest, AnAlgorithmThatFailedIsNamedAndNotCounted) {
   const auto contest = contest_with({timed("first", 1000.0), timed("second", 1500.0),
                                      failed("third", Outcome::launch_failed, "refused")});
-  EXPECT_THAT(ratio_text(contest),
-              AllOf(StartsWith("0.500 +- 0.000 "),
-                    EndsWith("; 1 of 3 algorithms failed, first launch_failed: refused")));
+  EXPECT_THAT(
+      ratio_text(contest),
+      AllOf(StartsWith("0.500 +- 0.000 "),
+            EndsWith("; 1 of 3 algorithms failed; the first failure is launch_failed: refused")));
   const auto json = contest_json(contest);
   EXPECT_EQ(json["baselines"][0]["outcome"], "ok");
   EXPECT_FALSE(json["baselines"][0].contains("message"));
@@ -84,7 +85,8 @@ TEST(Contest, WithoutATimedAlgorithmThereIsNoRatio) {
                                      failed("second", Outcome::launch_failed, "refused")});
   EXPECT_FALSE(contest.compared());
   EXPECT_EQ(ratio_text(contest),
-            "none: cuBLASLt was not timed: 2 of 2 algorithms failed, first launch_failed: refused");
+            "none: cuBLASLt was not timed: 2 of 2 algorithms failed; the first failure is "
+            "launch_failed: refused");
   EXPECT_FALSE(contest_json(contest).contains("ratio"));
   TuneReport report;
   report.contest = contest;
