@@ -59,7 +59,8 @@ class OperationWriter {
  private:
   void write_sizes() {
     if (problem_.sizes.empty()) {
-      lines_.add("size", kFillIn, "a name such as n: the kernel has no size parameter");
+      lines_.add("size", kFillIn,
+                 "choose a name such as n, because the kernel has no size parameter");
     }
     for (const auto& size : problem_.sizes) {
       lines_.add("size", size.name + " 1..2147483647", size.comment);
