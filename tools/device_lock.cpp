@@ -72,8 +72,8 @@ bool DeviceLock::try_lock(const std::string& uuid) {
   if (error == EADDRINUSE) return false;
   throw Error(ErrorKind::device,
               fmt::format("Kiln cannot lock the GPU for measurements, because a local socket "
-                          "cannot be opened ({}). Next: "
-                          "allow local sockets, or raise the limit of open files (`ulimit -n`).",
+                          "cannot be opened ({}). Next: allow local sockets, or raise the limit of "
+                          "open files (`ulimit -n`).",
                           std::strerror(error)));
 }
 
@@ -115,10 +115,11 @@ std::string busy_text(const DeviceInfo& info, const DeviceLoad& others) {
   const std::string by = others.processes > 0
                              ? fmt::format(" by {} other process{}", others.processes,
                                            others.processes == 1 ? "" : "es")
-                             : "";
+                             : " by other work";
   return fmt::format(
-      "{} ({}) was busy for {} % of the last second{}: measured times will be too long and noisy. "
-      "Next: stop the other processes on the GPU (`nvidia-smi` lists them). Then repeat this "
+      "{} ({}) was in use for {} % of the last second{}: measured times will be too long and "
+      "noisy. Next: stop the other processes on the GPU (`nvidia-smi` lists them). Then repeat "
+      "this "
       "command (`kiln tune` with --again)",
       info.spec, info.device_class.name, others.busy_percent, by);
 }

@@ -97,8 +97,7 @@ const std::vector<Verb>& verbs() {
       {"export", kResults, kNoDevice,
        "Write a kernel as one .cu file, or the database as JSON lines",
        "By default, export writes the best stored kernel. --template and --set choose another "
-       "kernel. "
-       "Plain nvcc compiles the file.",
+       "kernel. Plain nvcc compiles the file.",
        examples("export"), add_export},
       {"import", kResults, kNoDevice, "Add results that `kiln export --database` wrote", "",
        examples("import"), add_import},
