@@ -119,8 +119,7 @@ std::string busy_text(const DeviceInfo& info, const DeviceLoad& others) {
   return fmt::format(
       "{} ({}) was in use for {} % of the last second{}: measured times will be too long and "
       "noisy. Next: stop the other processes on the GPU (`nvidia-smi` lists them). Then repeat "
-      "this "
-      "command (`kiln tune` with --again)",
+      "this command (`kiln tune` with --again)",
       info.spec, info.device_class.name, others.busy_percent, by);
 }
 
