@@ -109,7 +109,9 @@ CeilingSource ceiling_source(int sm) {
   const auto& files = embedded_files();
   const auto found = files.find(kFile);
   if (found == files.end()) {
-    throw Error(ErrorKind::internal, fmt::format("{} was not built in", kFile));
+    throw Error(
+        ErrorKind::internal,
+        fmt::format("this build of Kiln lacks the file {}; please report this bug in Kiln", kFile));
   }
   CeilingSource source;
   source.text = found->second;
@@ -131,7 +133,10 @@ double wgmma_work(const std::string& type) {
       std::find_if(kWgmmaTypes.begin(), kWgmmaTypes.end(),
                    [&](const WgmmaType& candidate) { return candidate.name == type; });
   if (found == kWgmmaTypes.end()) {
-    throw Error(ErrorKind::internal, fmt::format("no wgmma of {}", type));
+    throw Error(
+        ErrorKind::internal,
+        fmt::format("Kiln has no wgmma kernel for the type {}; please report this bug in Kiln",
+                    type));
   }
   return 1.0 * kRows * kColumns * found->k * kSteps * kGroups;
 }

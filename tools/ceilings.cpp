@@ -96,14 +96,15 @@ class Bench {
                       limits.arch, compiled.log));
     }
     if (!compiled.warnings.empty() || compiled.resources.spill_store_bytes > 0) {
-      throw Error(ErrorKind::device,
-                  fmt::format("{} compiled the measuring kernels to slow code. Next: use another "
-                              "toolkit. The compiler said:\n{}",
-                              compiler.identity(), compiled.log));
+      throw Error(
+          ErrorKind::device,
+          fmt::format("{} compiled the kernels that measure the device with register spills or "
+                      "warnings. Next: use another CUDA toolkit. The compiler said:\n{}",
+                      compiler.identity(), compiled.log));
     }
     DeviceStatus status;
     module_ = device.load(compiled.cubin, compiled.lowered_names, status);
-    check(status, "loading the measuring kernels");
+    check(status, "loading the measurement kernels");
     for (std::size_t i = 0; i < source.kernels.size(); ++i) {
       functions_[source.kernels[i]] = module_->functions()[i];
     }
@@ -361,7 +362,7 @@ std::optional<std::string> why_implausible(const DeviceProfile& profile) {
   const double lanes = profile.issue_per_clock * kWarp;
   for (const LaneRate& rate : kLaneRates) {
     const double value = profile.lanes(rate.unit);
-    if (value <= 0.0) return fmt::format("{} is not positive", rate.kernel);
+    if (value <= 0.0) return fmt::format("the measured rate of {} is {:.4g}", rate.kernel, value);
     if (auto why = above(rate.kernel, value, lanes)) return why;
   }
   const auto& latency = profile.latency;

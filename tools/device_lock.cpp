@@ -71,8 +71,9 @@ bool DeviceLock::try_lock(const std::string& uuid) {
   if (opened >= 0) ::close(opened);
   if (error == EADDRINUSE) return false;
   throw Error(ErrorKind::device,
-              fmt::format("the GPU cannot be locked for measurements: no local socket ({}). Next: "
-                          "allow local sockets, or raise the limit of open files (`ulimit -n`).",
+              fmt::format("Kiln cannot lock the GPU for measurements, because a local socket "
+                          "cannot be opened ({}). Next: allow local sockets, or raise the limit of "
+                          "open files (`ulimit -n`).",
                           std::strerror(error)));
 }
 
@@ -114,11 +115,11 @@ std::string busy_text(const DeviceInfo& info, const DeviceLoad& others) {
   const std::string by = others.processes > 0
                              ? fmt::format(" by {} other process{}", others.processes,
                                            others.processes == 1 ? "" : "es")
-                             : "";
+                             : " by other work";
   return fmt::format(
-      "{} ({}) was busy with other work for {} % of the last second{}: measured times "
-      "will be too long and noisy. Next: stop the other work (`nvidia-smi` shows the "
-      "processes) and repeat this run (`kiln tune` with --again)",
+      "{} ({}) was in use for {} % of the last second{}: measured times will be too long and "
+      "noisy. Next: stop the other processes on the GPU (`nvidia-smi` lists them). Then repeat "
+      "this command (`kiln tune` with --again)",
       info.spec, info.device_class.name, others.busy_percent, by);
 }
 

@@ -79,8 +79,8 @@ Finding check_nvrtc(const std::string& include, std::unique_ptr<Compiler>& compi
     const auto archs = compiler->supported_archs();
     return {"nvrtc", warning->empty() ? State::ok : State::warning,
             archs.empty() ? compiler->identity()
-                          : fmt::format("{}, for {} to {}", compiler->identity(), archs.front(),
-                                        archs.back()),
+                          : fmt::format("{}, compiles for {} to {}", compiler->identity(),
+                                        archs.front(), archs.back()),
             *warning};
   } catch (const Error& error) {
     return {"nvrtc", State::broken, error.what(),

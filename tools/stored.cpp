@@ -39,8 +39,8 @@ std::vector<ProblemSummary> select(std::vector<ProblemSummary> summaries, const 
     for (const auto& summary : summaries) devices.insert(device_text(summary.device));
     throw Error(ErrorKind::not_found,
                 fmt::format("--on {}: no device in the database has this text in its name or "
-                            "architecture; there {}:\n  {}",
-                            on, devices.size() == 1 ? "is" : "are", fmt::join(devices, "\n  ")));
+                            "architecture. The database contains:\n  {}",
+                            on, fmt::join(devices, "\n  ")));
   }
   std::erase_if(summaries, [&](const auto& summary) { return !meant(summary); });
   const auto stronger = [](const auto& left, const auto& right) {

@@ -26,8 +26,8 @@ namespace {
 
 constexpr std::string_view kBlanks = " \t\r";
 constexpr const char* kShape =
-    "write `name dtype M N K layout [epilogue]`, e.g. `square f16 64 64 64 nt`; for other columns, "
-    "write a header such as `softmax: name rows cols dtype` above the lines";
+    "write `name dtype M N K layout [epilogue]`, e.g. `square f16 64 64 64 nt`; for another "
+    "operation or other columns, first write a header such as `softmax: name rows cols dtype`";
 constexpr std::string_view kNameColumn = "name";
 constexpr std::string_view kLeftOut = "-";
 

@@ -58,11 +58,10 @@ Workbench open_workbench(Context& context, const WorkbenchOptions& options) {
   } catch (const Error& error) {
     if (StopSignal::requested()) throw Interrupted();
     if (error.kind() != ErrorKind::device) throw;
-    throw Error(
-        ErrorKind::device,
-        fmt::format("{}\nkiln: `{}` checks the machine; --device emulated:h200 and `kiln tune "
-                    "{} ... --compile-only --arch sm_90a` need no device",
-                    error.what(), context.command("doctor"), example("operation")));
+    throw Error(ErrorKind::device,
+                fmt::format("{}\nkiln: `{}` checks the machine. Without a GPU, use --device "
+                            "emulated:h200 or `kiln tune {} ... --compile-only --arch sm_90a`",
+                            error.what(), context.command("doctor"), example("operation")));
   }
   const DeviceInfo& info = bench.evaluator->info();
   const auto opened = std::chrono::steady_clock::now();
@@ -186,9 +185,9 @@ std::string baseline_complaint(const Contest& contest) {
   };
   const auto first = std::find_if(rows.begin(), rows.end(), failed);
   if (first != rows.end()) {
-    text += fmt::format("{}{} of {} algorithms failed, first {}: {}", text.empty() ? "" : "; ",
-                        std::count_if(rows.begin(), rows.end(), failed), rows.size(),
-                        to_string(first->outcome), first->message);
+    text += fmt::format("{}{} of {} algorithms failed; the first failure is {}: {}",
+                        text.empty() ? "" : "; ", std::count_if(rows.begin(), rows.end(), failed),
+                        rows.size(), to_string(first->outcome), first->message);
   }
   return text;
 }

@@ -42,7 +42,7 @@ LoadedCandidate::LoadedCandidate(MemoryLedger& ledger, const EvaluationJob& job)
   if (job.geometry.empty() || job.geometry[0].empty() ||
       job.workspace_bytes.size() != job.geometry.size() || !has_arguments(job)) {
     status_ = {DeviceStatus::Code::launch_failed,
-               "the configuration has no launch for the tuned problem", false};
+               "Kiln planned no kernel launch for this configuration of the tuned problem", false};
     return;
   }
   status_ = load();
@@ -60,10 +60,10 @@ DeviceStatus LoadedCandidate::load() {
     for (const auto& launches : job_.geometry) {
       if (launches.empty()) continue;
       if (launches.size() != functions.size()) {
-        return {
-            DeviceStatus::Code::launch_failed,
-            fmt::format("{} launches planned for {} kernels", launches.size(), functions.size()),
-            false};
+        return {DeviceStatus::Code::launch_failed,
+                fmt::format("Kiln planned {} launches, but the candidate has {} kernels",
+                            launches.size(), functions.size()),
+                false};
       }
       smem_bytes = std::max(smem_bytes, launches[i].smem_bytes);
     }

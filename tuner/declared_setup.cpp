@@ -51,8 +51,9 @@ void check_wide_reference(const Operation& operation, const RightSpec& right) {
   if (!reference || !gives_float64(reference->args, right.operand)) return;
   throw Error(
       ErrorKind::template_,
-      fmt::format("{0}:{1}: {2} has 64-bit integers and is \"exact\", but the reference "
-                  "writes {2}.f64, which has 53 bits. Next: give the reference \"{2}\"",
+      fmt::format("{0}:{1}: {2} holds 64-bit integers and must be \"exact\", but the reference "
+                  "writes {2}.f64, which has only 53 bits. Next: write {2} instead of {2}.f64 in "
+                  "the arguments of the reference",
                   operation.origin.file, reference->line, operation.operands[right.operand].name));
 }
 
@@ -69,7 +70,8 @@ std::vector<OutputRule> rules_of(const Operation& operation, const Problem& prob
     if (right.kind == RightSpec::Kind::bound) {
       const auto factor = right.factor->evaluate_real(values);
       if (!factor || !(*factor >= 0.0)) {
-        throw Error(ErrorKind::template_, fmt::format("{}:{}: the bound \"{}\" has no value for {}",
+        throw Error(ErrorKind::template_, fmt::format("{}:{}: the bound \"{}\" is negative or "
+                                                      "undefined for {}. Next: correct the formula",
                                                       operation.origin.file, right.line,
                                                       right.factor->text(), problem.sizes_text()));
       }
@@ -245,8 +247,9 @@ void add_declared_reference(const Operation& operation, Compiler& compiler,
                     request.arch, operation.name, explain_compile_log(operation, compiled.log)));
   }
   if (const auto why = why_wrong_judges(operation, compiled.lowered_names, problem); !why.empty()) {
-    throw Error(ErrorKind::template_, fmt::format("{} Until then, no kernel of {} can be verified.",
-                                                  why, operation.name));
+    throw Error(ErrorKind::template_,
+                fmt::format("{} Without this correction, Kiln cannot verify any kernel of {}.", why,
+                            operation.name));
   }
   setup.reference = {compiled.cubin, compiled.lowered_names};
 }

@@ -104,16 +104,23 @@ LocalEvaluator::LocalEvaluator(std::unique_ptr<Device> device, BaselineSource ba
 LocalEvaluator::~LocalEvaluator() = default;
 
 void LocalEvaluator::set_up(const EvaluationSetup& setup) {
-  if (setup.cases.empty()) throw Error(ErrorKind::internal, "an evaluation needs a problem");
+  if (setup.cases.empty()) {
+    throw Error(ErrorKind::internal,
+                "the evaluation request has no problem; please report this bug in Kiln");
+  }
   bench_.reset();  // its memory is needed for the next one
   bench_ = std::make_unique<Workbench>(*device_, setup);
 }
 
 void LocalEvaluator::require_ready() const {
-  if (!bench_) throw Error(ErrorKind::internal, "the evaluator has not been set up");
+  if (!bench_) {
+    throw Error(ErrorKind::internal,
+                "the evaluator ran before its setup; please report this bug in Kiln");
+  }
   if (lost_) {
     throw Error(ErrorKind::device,
-                "the device was lost to a fault of an earlier kernel; start the program again");
+                "an earlier kernel failed and made the device unusable for this process. Next: "
+                "start the program again");
   }
 }
 
@@ -149,8 +156,8 @@ bool LocalEvaluator::judge(const Subject& subject, Outcome& outcome, std::string
   if (!verdict.judged) {
     outcome = Outcome::rejected;
     message = fmt::format(
-        "cannot be verified on {}: no size that is small enough for this device meets the "
-        "requirements",
+        "cannot be verified on {}: all sizes that meet the requirements are too large for this "
+        "device",
         device_->info().spec);
     return false;
   }

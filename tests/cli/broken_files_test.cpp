@@ -100,8 +100,8 @@ TEST_F(BrokenFiles, AnOperationWithoutAKernelSaysWhatItsFileLacks) {
   const auto run = sandbox_.run({"tune", "add_one", "--n", "100", "--device", "emulated:h200"});
   EXPECT_EQ(run.exit_code, 3);
   EXPECT_THAT(run.err, HasSubstr("\"add_one\"?"));
-  EXPECT_THAT(run.out, HasSubstr("no template computes this:\n  no file of the template path has a "
-                                 "line \"//@ operation add_one\" for a kernel; `kiln templates"));
+  EXPECT_THAT(run.out, HasSubstr("no template computes this:\n  the template path has no template "
+                                 "with the line \"//@ operation add_one\". Next: `kiln templates"));
 }
 
 TEST_F(BrokenFiles, OneIsNamedAndHidesNoOther) {

@@ -234,7 +234,8 @@ TEST_F(Judges, TheBestOfAnEmulatedDeviceIsToldOnceItsChecksFindNothing) {
   const cli::Run racy = run("tune", with(shared, {"--set", "safe=0"}));
   EXPECT_EQ(racy.exit_code, 3) << racy.out;
   EXPECT_THAT(racy.out, HasSubstr("1 wrong_result"));
-  EXPECT_THAT(racy.err, HasSubstr("the best candidate so far, triple_shared safe=0, is wrong: "));
+  EXPECT_THAT(racy.err,
+              HasSubstr("the best candidate so far, triple_shared safe=0, failed the checks: "));
   EXPECT_THAT(racy.err, HasSubstr("race at triple_shared.cu:"));
   EXPECT_THAT(racy.out, HasSubstr("failed    1 wrong_result: n=1"));
   EXPECT_THAT(racy.out, HasSubstr("race at triple_shared.cu:"));

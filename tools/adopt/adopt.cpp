@@ -108,9 +108,10 @@ class Adopter {
                                          meant_or_known(name, known)));
     }
     if (is_chosen(*found)) {
-      refuse_adoption(file_, fmt::format("--kernel {} is given twice. Next: name the kernel once, "
-                                         "and write the second launch by hand",
-                                         name));
+      refuse_adoption(file_,
+                      fmt::format("--kernel {} is given twice. Next: give this flag once, "
+                                  "and add the second launch to the template that adopt writes",
+                                  name));
     }
     guess_.kernels.push_back({&*found, {}});
   }
@@ -118,9 +119,10 @@ class Adopter {
   [[noreturn]] void refuse_several() const {
     const auto known = kernel_names(model_);
     refuse_adoption(
-        file_, fmt::format("this file defines {} kernels ({}). Next: name the kernel to adopt, "
-                           "--kernel {}; repeat --kernel for kernels that run one after the other",
-                           known.size(), fmt::join(known, ", "), known.front()));
+        file_, fmt::format(
+                   "this file defines {} kernels ({}). Next: name the kernel to adopt with "
+                   "--kernel {}. For several kernels that run one after the other, repeat --kernel",
+                   known.size(), fmt::join(known, ", "), known.front()));
   }
 
   /// Kernels that nobody has chosen belong together if each leaves something to a later one.
@@ -176,9 +178,10 @@ std::string marks_text(const Adoption& adoption, bool checks, std::string_view t
 
 Adoption adopt(const std::string& file, std::string_view source, const AdoptOptions& options) {
   if (has_front_matter(source)) {
-    refuse_adoption(file,
-                    "the file already has front matter (lines that begin with //@). Next: `kiln "
-                    "templates` and `kiln operations` show how Kiln reads the file");
+    refuse_adoption(
+        file,
+        "the file already has front matter (lines that begin with //@). Next: check the "
+        "front matter with `kiln templates` or `kiln operations`");
   }
   return Adopter(file, source, options).run();
 }

@@ -238,11 +238,11 @@ class LaunchReader {
     if (is_unknown) {
       launch.block_comment = "threads per block";
     } else if (is_number) {
-      launch.block_comment = "CHECK: a number from the code";
+      launch.block_comment = "CHECK: this number comes from the code";
     } else if (std::find(sizes.begin(), sizes.end(), launch.block.front()) != sizes.end()) {
       launch.block_comment = "CHECK: one thread for each element of a row";
     } else if (launch.block.size() == 1 && launch.block.front() == most && !is_plain_name(most)) {
-      launch.block_comment = "CHECK: the number in __launch_bounds__";
+      launch.block_comment = "CHECK: this number comes from __launch_bounds__";
     }
     const bool is_bounded =
         !most.empty() && !is_unknown && !is_number && product_of(launch.block) != most;
@@ -275,15 +275,13 @@ class LaunchReader {
       } else if (!use.shift.empty()) {
         launch.grid = {kFillIn};
         launch.grid_comment = fmt::format(
-            "number of blocks: the code shifts blockIdx.{} by {}, and front matter has no shift "
-            "operator",
+            "number of blocks; write it without shifts (the code shifts blockIdx.{} by {})",
             kAxes[i], use.shift);
         return;
       } else if (use.bounds.empty()) {
         launch.grid = {kFillIn};
         launch.grid_comment = fmt::format(
-            "number of blocks: the code never compares an expression of blockIdx.{} with a size",
-            kAxes[i]);
+            "number of blocks; adopt found no comparison of blockIdx.{} with a size", kAxes[i]);
         return;
       } else {
         std::vector<std::string> factors;
@@ -326,7 +324,7 @@ class LaunchReader {
       const auto& last = problem_.between.back();
       result_.workspace = kFillIn;
       result_.workspace_comment =
-          fmt::format("bytes of {}, which {} writes for {}", last.written,
+          fmt::format("bytes of the array {}; {} writes the array, {} reads it", last.written,
                       kernels_[last.writer].source->name, kernels_[last.reader].source->name);
     }
   }
@@ -370,13 +368,15 @@ class LaunchReader {
       }
     }
     launch.args_comment =
-        parameter.is_reference ? fmt::format("{}: a reference cannot be passed", parameter.name)
+        parameter.is_reference
+            ? fmt::format("{}: Kiln cannot pass references; use a pointer or a value",
+                          parameter.name)
         : parameter.pointers > 0
             ? fmt::format(
-                  "{}: no operand has the type {}", parameter.name,
+                  "{}: adopt found no operand of type {} for this parameter", parameter.name,
                   parameter.type + std::string(static_cast<std::size_t>(parameter.pointers), '*'))
-            : fmt::format("{}: the members of the struct {}, or another argument", parameter.name,
-                          parameter.type);
+            : fmt::format("{}: list the members if {} is a struct; otherwise write an argument",
+                          parameter.name, parameter.type);
     return parameter.pointers > 0 || parameter.is_reference ? kFillIn
                                                             : fmt::format("{{{}}}", kFillIn);
   }
@@ -394,7 +394,8 @@ class LaunchReader {
                                         kernels_[each.writer].source->name);
       return cast_to(type) + blocks_of(each.writer);
     }
-    launch.args_comment = fmt::format("{}: how many values the launch above writes", name);
+    launch.args_comment =
+        fmt::format("{}: the number of values that the launch above writes", name);
     return kFillIn;
   }
 

@@ -50,16 +50,17 @@ class NoteWriter {
       std::vector<std::string> names;
       for (const SourceName& each : headers) names.push_back(each.name);
       const bool one = headers.size() == 1;
-      add(fmt::format(
-          "<{}> {} for the host, and kernels are compiled without {}: put {} under "
-          "\"#if !defined(KILN_RENDERED)\"",
-          fmt::join(names, ">, <"), one ? "is" : "are", one ? "it" : "them", one ? "it" : "them"));
+      add(
+          fmt::format("<{}> {}, and kernels are compiled without {}: put {} under "
+                      "\"#if !defined(KILN_RENDERED)\"",
+                      fmt::join(names, ">, <"), one ? "is a host header" : "are host headers",
+                      one ? "it" : "them", one ? "it" : "them"));
     }
     for (const SourceName& header : model_.angled_headers) {
       const std::string meant = nearest_header(header.name);
       if (is_known(header.name) || meant.empty()) continue;
-      add(fmt::format("line {}: neither CUDA nor Kiln has <{}>: did you mean <{}>?", header.line,
-                      header.name, meant));
+      add(fmt::format("line {}: neither CUDA nor Kiln has a header <{}>; did you mean <{}>?",
+                      header.line, header.name, meant));
     }
   }
 
@@ -80,30 +81,32 @@ class NoteWriter {
       }
       const std::string meant = nearest_header(header.name);
       add(fmt::format(
-          "line {}: there is no \"{}\" beside the file: {}name its folder with "
-          "--include DIR or a line \"//@ include DIR\"",
+          "line {}: the header \"{}\" is not in the folder of this file: {}name the folder of the "
+          "header with --include DIR or with a line \"//@ include DIR\"",
           header.line, header.name,
           meant.empty() ? ""
                         : fmt::format("if you mean <{}>, write that name; otherwise ", meant)));
     }
     if (names.empty()) return;
     const bool one = names.size() == 1;
-    add(fmt::format("\"{}\" {} not read: adopt may take a name from {} for a tunable",
-                    fmt::join(names, "\", \""), one ? "was" : "were", one ? "it" : "them"));
+    add(fmt::format("\"{}\" {} not read: check that no tunable is a name from {}",
+                    fmt::join(names, "\", \""), one ? "was" : "were",
+                    one ? "this header" : "these headers"));
   }
 
   void note_host_code() {
     if (const auto& functions = model_.host_definitions; !functions.empty()) {
       const bool one = functions.size() == 1;
-      add(fmt::format(
-          "{} {} for the host, and NVRTC rejects {}: put {} under \"#if !defined(KILN_RENDERED)\", "
-          "or write __device__ before functions that kernels call",
-          with_lines(functions), one ? "is" : "are", one ? "it" : "them", one ? "it" : "them"));
+      add(
+          fmt::format("{} {}, and NVRTC rejects {}: put {} under \"#if !defined(KILN_RENDERED)\", "
+                      "or write __device__ before functions that kernels call",
+                      with_lines(functions), one ? "is a host function" : "are host functions",
+                      one ? "it" : "them", one ? "it" : "them"));
     }
     if (model_.host_launch_line) {
       add(
-          fmt::format("line {} launches a kernel: host code goes under \"#if "
-                      "!defined(KILN_RENDERED)\", or into another file",
+          fmt::format("line {} launches a kernel: put host code under \"#if "
+                      "!defined(KILN_RENDERED)\" or into another file",
                       *model_.host_launch_line));
     }
   }
@@ -111,8 +114,8 @@ class NoteWriter {
   void note_constant(const SourceConstant& constant) {
     if (constant.is_template) {
       add(fmt::format(
-          "line {}: {} is a variable template, and Kiln cannot fill its instances: declare the "
-          "array that the kernel reads as a plain variable, and adopt again",
+          "line {}: {} is a variable template, which Kiln cannot fill: declare an array without "
+          "template parameters, and adopt again",
           constant.line, constant.name));
     } else if (constant.is_pointer) {
       add(
@@ -122,13 +125,14 @@ class NoteWriter {
     } else if (constant.is_hidden) {
       add(
           fmt::format("line {}: {} is static or in an unnamed namespace, so Kiln cannot fill the "
-                      "array: move the array out",
+                      "array: remove \"static\", or move the array out of the namespace",
                       constant.line, constant.name));
     } else if (!element_type(constant.type, model_.type_aliases)) {
-      add(
-          fmt::format("line {}: {} is a {}, but all elements of an operand have one type: if the "
-                      "members have different types, declare one array per type, and adopt again",
-                      constant.line, constant.name, constant.type));
+      add(fmt::format(
+          "line {0}: {1} has the type {2}, but all elements of an operand have one type: "
+          "if the members of {2} have different types, declare one array per type, and "
+          "adopt again",
+          constant.line, constant.name, constant.type));
     }
   }
 
@@ -162,10 +166,10 @@ class NoteWriter {
         const auto more = uses_of(other.name).size();
         const bool is_rarer = uses.size() != more ? uses.size() < more : each.name < other.name;
         if (uses.empty() || !is_rarer) continue;
-        add(
-            fmt::format("line {}: {} resembles {}, another tunable: if this is a typo, correct the "
-                        "name, and adopt again",
-                        uses.front(), each.name, other.name));
+        add(fmt::format(
+            "line {}: the tunables {} and {} have similar names: if one name is a typo, "
+            "correct this name, and adopt again",
+            uses.front(), each.name, other.name));
       }
     }
   }

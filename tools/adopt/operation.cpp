@@ -59,7 +59,8 @@ class OperationWriter {
  private:
   void write_sizes() {
     if (problem_.sizes.empty()) {
-      lines_.add("size", kFillIn, "a name such as n: the kernel has no size parameter");
+      lines_.add("size", kFillIn,
+                 "choose a name such as n, because the kernel has no size parameter");
     }
     for (const auto& size : problem_.sizes) {
       lines_.add("size", size.name + " 1..2147483647", size.comment);
@@ -68,12 +69,12 @@ class OperationWriter {
 
   void write_type(const OperandGuess& operand) {
     if (problem_.scalar_types.contains(operand.template_type)) {
-      lines_.add(
-          "type", operand.name + " f32",
-          fmt::format("CHECK: one type only, because a scalar has type {}", operand.template_type));
+      lines_.add("type", operand.name + " f32",
+                 fmt::format("CHECK: only one type is possible, because a scalar also has type {}",
+                             operand.template_type));
     } else if (!operand.template_type.empty()) {
       lines_.add("type", operand.name + " f32 f64",
-                 fmt::format("CHECK: the types that {} may be; also f16 and bf16?",
+                 fmt::format("CHECK: list all types of {}; f16 and bf16 are possible, too",
                              operand.template_type));
     } else if (!operand.element) {
       lines_.add("type", fmt::format("{} {}", operand.name, kFillIn),

@@ -157,7 +157,7 @@ class ProblemReader {
     } else if (role == "inout") {
       operand.role_comment = "inout: the kernel also reads this array";
     } else if (!parameter.is_const && used.is_given_away && !used.is_written) {
-      operand.role_comment = role + ": the kernel passes the address on";
+      operand.role_comment = role + ": the kernel passes this array to a function";
     } else if (!parameter.is_const && role == "in") {
       operand.role_comment = "in: the kernel never writes this array";
     }
@@ -185,7 +185,7 @@ class ProblemReader {
     for (const auto& extent : constant.extents) {
       const auto text = constant_text(extent, model_, {});
       operand.extents += (operand.extents.empty() ? "" : ", ") + text.value_or(kFillIn);
-      if (!text) operand.extents_comment = "extents: at most those of the array";
+      if (!text) operand.extents_comment = "extents: at most the extents of the array";
     }
     if (constant.extents.empty()) operand.extents = "1";
     if (!operand.element) {
@@ -229,7 +229,8 @@ class ProblemReader {
                           lower.find("pitch") != std::string::npos;
     const bool is_used = is_bound || facts.indexing.contains(parameter.name);
     if (is_used || is_size_name(parameter.name)) {
-      const char* const comment = is_pitch   ? "CHECK: a size, or a value that other sizes give"
+      const char* const comment = is_pitch
+                                      ? "CHECK: a size, or a value that follows from other sizes"
                                   : !is_used ? "CHECK: a size, or a scalar"
                                              : "";
       result_.sizes.push_back({parameter.name, "", *type, comment});
@@ -265,7 +266,8 @@ class ProblemReader {
     };
     while (is_taken(name)) name.insert(0, "outer_");
     result_.row_sizes[dimension] = name;
-    result_.sizes.push_back({name, "", "int", "CHECK: each block computes one of these"});
+    result_.sizes.push_back(
+        {name, "", "int", "CHECK: adopt added this size as the number of blocks"});
   }
 
   /// The size that blocks have one value of each, whether or not the kernel compares it; "": none.
@@ -361,7 +363,7 @@ class ProblemReader {
       operand.extents = "1";
     } else if (is_by_block) {
       operand.extents_comment =
-          "extents: each block writes one or more values; or make this array part of a workspace";
+          "extents: count the values that each block writes, or move this array to a workspace";
     } else if (sizes.size() == 1) {
       operand.extents = sizes.front();
     } else if (operand.role != "in" && of_grid.size() == sizes.size() && !sizes.empty()) {

@@ -59,10 +59,10 @@ class TemplateWriter {
   void write_tunable(const TunableGuess& tunable) {
     if (tunable.kind == TunableKind::size) {
       lines_.add("let", fmt::format("{} = {}", tunable.name, kFillIn),
-                 "a number: a size is not a compile-time constant");
+                 "a number, because a size is not a compile-time constant");
     } else if (tunable.values.empty()) {
       lines_.add("tune", fmt::format("{} = {}", tunable.name, kFillIn),
-                 fmt::format("values, with * after the default: {}",
+                 fmt::format("list the values, and put * after the default: {}",
                              tunable.is_of_file ? fmt::format("{}*", tunable.usual) : "1* 2 4"));
     } else {
       lines_.add("tune", fmt::format("{} = {}", tunable.name, tunable.values), tunable.comment);

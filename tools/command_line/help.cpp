@@ -103,7 +103,7 @@ void add_to(std::vector<const OptionText*>& all, const std::vector<OptionText>& 
 
 std::string help_text(const Manual& manual, HelpDetail detail) {
   std::string text =
-      "Kiln tunes CUDA kernels for the GPU at hand and keeps the best.\n\n"
+      "Kiln tunes CUDA kernels for your GPU and stores the fastest kernels.\n\n"
       "Usage: kiln [flags] VERB [arguments]\n";
   for (const auto group : manual.verb_groups()) {
     text += fmt::format("\n{}:\n", group);
@@ -120,7 +120,7 @@ std::string help_text(const Manual& manual, HelpDetail detail) {
   }
   text += commands_section("Start with", first_commands(), detail);
   if (detail == HelpDetail::screen) {
-    return text + "\n`kiln VERB --help` explains a verb, `kiln --help-all` every flag.\n";
+    return text + "\n`kiln VERB --help` explains a verb. `kiln --help-all` explains every flag.\n";
   }
   std::vector<std::string> codes;
   for (const auto& meaning : kExitMeanings) {

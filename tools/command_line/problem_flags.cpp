@@ -27,8 +27,9 @@ void require_addressable(const ProblemCase& one, const std::vector<std::string>&
   if (bytes <= kMostBytes) return;
   throw Error(
       ErrorKind::usage,
-      fmt::format("{}: the operands take {:.0f} PiB, more than any GPU has; give smaller {}",
-                  heading_text(one.problem), bytes / kMostBytes, fmt::join(size_flags, ", ")));
+      fmt::format(
+          "{}: the operands take {:.0f} PiB, more than any GPU has; give smaller values for {}",
+          heading_text(one.problem), bytes / kMostBytes, fmt::join(size_flags, ", ")));
 }
 
 }  // namespace

@@ -74,8 +74,9 @@ std::string declared_snippet(const Operation& operation, const ProblemCase& one)
   }
   for (const OperandPlan& operand : one.operands) {
     if (!operand.present || !operand.shape.pointers) continue;
-    text += fmt::format("// {}: in device memory, the addresses of {} arrays of {} elements\n",
-                        operand.name, operand.shape.rows, operand.shape.cols);
+    text += fmt::format(
+        "// {}: an array in device memory with the addresses of {} arrays, {} elements each\n",
+        operand.name, operand.shape.rows, operand.shape.cols);
   }
   std::string arguments = fmt::format(".operands = {{{}}}", fmt::join(operands, ", "));
   std::vector<std::string> scalars;
@@ -125,8 +126,8 @@ std::string next_steps(const ProblemCase& request, const Context& context, bool 
   const auto problem = problem_words(request);
   const auto device = context.device();
   const bool emulated = names_emulated_device(device.value);
-  std::string text =
-      is_checked ? "\nuse this kernel\n" : "\nuse this kernel once that command finds no fault\n";
+  std::string text = is_checked ? "\nuse this kernel\n"
+                                : "\nuse this kernel after the command above finds no fault\n";
   const auto add = [&](std::string_view verb, const std::string& more) {
     text += fmt::format("  {}\n", context.command(fmt::format("{} {}{}", verb, problem, more)));
   };

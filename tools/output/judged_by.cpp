@@ -47,8 +47,10 @@ std::string judged_by(const Operation& operation, std::string_view message, bool
   if (judge) {
     text += fmt::format("; {} in line {}", by_checker ? "checker" : "reference", judge->line);
   }
-  if (all_disagree)
-    text += "; all configurations fail this rule, so check the rule and its reference as well";
+  if (all_disagree) {
+    text += fmt::format("; all configurations fail this rule, so the rule or the {} may be wrong",
+                        by_checker ? "checker" : "reference");
+  }
   return text;
 }
 

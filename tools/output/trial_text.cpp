@@ -51,8 +51,8 @@ std::string checks_text(const Trial& trial) {
     return "no findings; checked bounds, alignment, uninitialised reads, races, waits, "
            "fences, barriers";
   }
-  return "results of two runs, and memory around operands; `kiln verify` also looks for races and "
-         "missing waits";
+  return "the results of two runs, and the memory around the operands; `kiln verify` also looks "
+         "for races and missing waits";
 }
 
 std::string verified_text(const Trial& trial, const std::string& unchecked) {

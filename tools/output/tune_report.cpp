@@ -35,7 +35,7 @@ std::string ending_text(const TuneResult& result) {
                         percent_text(progress.device_s / progress.elapsed_s));
   }
   if (progress.known > 0) {
-    text += fmt::format(", {} of them known before", count_text(progress.known));
+    text += fmt::format(", {} candidates known from earlier runs", count_text(progress.known));
   }
   return text;
 }
@@ -51,7 +51,7 @@ std::string codes_text(const TuneReport& report) {
   if (shared == 0) return text;
   const double share = static_cast<double>(shared) / static_cast<double>(codes + shared);
   return text + fmt::format("; {} candidates ({}) {}", count_text(shared), percent_text(share),
-                            ran ? "got the outcome of an identical binary"
+                            ran ? "reused the result of an identical binary"
                                 : "have the same binary as another candidate");
 }
 
@@ -61,19 +61,19 @@ std::string session_end_text(const TuneResult& result) {
     const auto given_up = result.progress.given_up;
     if (given_up == 0) return "the whole space was covered";
     return fmt::format(
-        "no other candidate is left; {} candidates of templates that are far too slow were skipped",
+        "no candidate is left; {} candidates were skipped, because their templates are much slower "
+        "than the best",
         count_text(given_up));
   }
   if (state == "budget") {
     return fmt::format(
-        "{}; the same command picks up where this one stopped",
+        "{}; to continue, run the same command again",
         result.ended_by_count
-            ? fmt::format("after {} candidate{}, as --max-candidates asks",
+            ? fmt::format("after {} candidate{}, the limit of --max-candidates",
                           count_text(result.progress.done), result.progress.done == 1 ? "" : "s")
             : "the budget is spent");
   }
-  if (state == "interrupted")
-    return "interrupted; the same command picks up where this one stopped";
+  if (state == "interrupted") return "interrupted; to continue, run the same command again";
   return state;
 }
 
@@ -83,7 +83,8 @@ std::string why_none(const TuneResult& result) {
   // Others gave right results, which is not enough where one of them was found to race.
   if (!result.unchecked.empty()) {
     return fmt::format(
-        "the checks found the fault below, and skipped all other candidates of this template: {}",
+        "the checks found the fault below in one candidate, and did not check the other candidates "
+        "of this template: {}",
         result.unchecked);
   }
   if (tried == 1) return "the only candidate failed";
@@ -177,8 +178,8 @@ bool is_edgeless(const TuneResult& result) {
 
 std::string edgeless_text(const std::string& template_name) {
   return fmt::format(
-      "the requirements of {} exclude every ragged size, so faults in partly filled tiles show "
-      "only if this problem has such tiles. Next: if other sizes matter, loosen the requirements",
+      "the requirements of {} exclude every ragged size. Therefore Kiln tested partly filled tiles "
+      "only if this problem has some. Next: to verify other sizes, loosen the requirements",
       template_name);
 }
 

@@ -70,7 +70,7 @@ void check_bench_usage(const BenchOptions& options) {
   const auto reject = [](const char* text) { throw Error(ErrorKind::usage, text); };
   options.selection.check_usage();
   if (!options.tune.empty() && options.selection.given()) {
-    reject("--tune finds the kernel; leave out --template");
+    reject("--tune already selects the kernel; leave out --template");
   }
   static_cast<void>(turn_ms(options));
 }
@@ -86,8 +86,8 @@ class Benchmark {
                                         .early_compilers = options.tune.empty() ? 0 : 2})) {
     if (info().provenance == Provenance::modelled && options.measurement_given) {
       context.note(
-          "--rounds, --turn and --warm have no effect here: times are predicted, with operands in "
-          "DRAM");
+          "--rounds, --turn and --warm have no effect here: an emulated GPU predicts times, with "
+          "the operands in DRAM");
     }
   }
 
@@ -144,8 +144,8 @@ class Benchmark {
                                   *bench_.evaluator, store, bar, StopSignal::requested());
     if (!tuned.best) {
       context_.warn(
-          fmt::format("--tune {}: too short to measure a candidate, so bench uses the kernel that "
-                      "was known before",
+          fmt::format("--tune {}: this time was too short to measure a candidate, so bench uses "
+                      "the kernel from before the tuning. Next: give a longer time",
                       options_.tune));
     }
   }
@@ -236,8 +236,9 @@ std::string table_text(const std::vector<BenchRow>& rows) {
   const RatioMean mean = mean_ratio(rows);
   if (mean.counted > 0) text += fmt::format("; geometric mean of the ratios {:.3f}", mean.value);
   if (mean.against_wrong > 0) {
-    text += fmt::format(" (without {} whose fastest cuBLASLt algorithm gives wrong results)",
-                        mean.against_wrong);
+    text +=
+        fmt::format(" (without {}, for which the fastest cuBLASLt algorithm gives wrong results)",
+                    counted(static_cast<std::uint64_t>(mean.against_wrong), "line"));
   }
   return text + "\n";
 }
@@ -330,7 +331,7 @@ Action add_bench(CLI::App& verb, const Operation& operation) {
                   "line names another operation or other columns")
       ->type_name("FILE");
   verb.add_option("--against", o.against,
-                  "Compare with LIBRARY: the fastest algorithm that its heuristics return")
+                  "Compare with the fastest algorithm that the heuristics of LIBRARY return")
       ->type_name("LIBRARY");
   CLI::Option* const rounds =
       verb.add_option("--rounds", o.rounds, "Rounds of the comparison (default 15)")
@@ -338,8 +339,8 @@ Action add_bench(CLI::App& verb, const Operation& operation) {
           ->check(whole_number(3, kMostRepetitions));  // of fewer there is no spread
   CLI::Option* const turn =
       verb.add_option("--turn", o.turn,
-                      "Time per kernel in each round, 1ms to 1s (default 2ms). If this time is "
-                      "long, each kernel runs at the clock that its own power draw allows")
+                      "Time per kernel in each round, 1ms to 1s (default 2ms). With a long "
+                      "time, the clock of the GPU depends on the power draw of each kernel")
           ->type_name("TIME");
   o.selection.add_to(verb);
   verb.add_option("--tune", o.tune, "First tune each problem for this time")->type_name("TIME");

@@ -262,9 +262,9 @@ std::string reference_text(const Operation& operation) {
   }
   if (judge.integers) {
     const std::string& most = judge.integers->text();
-    results.add("integers", most == "0"
-                                ? "none give exact results"
-                                : fmt::format("from -R to R give exact results, R = {}", most));
+    results.add("integers",
+                most == "0" ? "no integer inputs give exact results"
+                            : fmt::format("inputs from -R to R give exact results, R = {}", most));
   }
   std::vector<std::string> cases;
   for (const auto& sizes : judge.ragged) cases.push_back(case_text(sizes));
@@ -272,7 +272,7 @@ std::string reference_text(const Operation& operation) {
   results.add("bits", judge.deterministic ? "the same in every run" : "may differ between runs");
   if (!judge.independent.empty()) {
     results.add("parts",
-                fmt::format("for a large problem, only some {0} are compared", judge.independent));
+                fmt::format("for a large problem, Kiln compares only some {0}", judge.independent));
   }
   std::string text = "\ncorrect results\n" + results.text();
   if (judge.reference) text += judge_text("reference", *judge.reference, operation);

@@ -158,8 +158,10 @@ std::string report_text(const RunReport& report, const AnyKernel& kernel) {
               "only the results of this run; `kiln verify` also looks for races and missing waits");
   }
   if (!report.times_ns.empty()) {
-    facts.add("time", fmt::format("{} (shortest of {}, operands warm; `kiln bench` measures)",
-                                  time_text(report.best_ns()), report.times_ns.size()));
+    facts.add("time",
+              fmt::format(
+                  "{} (shortest of {} launches, operands warm; `kiln bench` measures more exactly)",
+                  time_text(report.best_ns()), report.times_ns.size()));
     facts.add("rate", rate_text(report.problem, report.best_ns()));
   }
   if (report.emulated) {
@@ -209,8 +211,9 @@ std::unique_ptr<ProblemRun> make_run(Context& context, const ProblemCase& one, s
 
 void note_of_patience(const Context& context, double products) {
   if (products <= kSilentProducts) return;
-  context.note(fmt::format("{} multiply-adds on this machine's processors: this takes a while",
-                           count_text(static_cast<std::uint64_t>(products))));
+  context.note(fmt::format(
+      "the emulated GPU runs {} multiply-adds on this machine's processors, which takes a while",
+      count_text(static_cast<std::uint64_t>(products))));
 }
 
 /// How long launches may take. An emulated GPU is as slow as its problem is large.

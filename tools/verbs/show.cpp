@@ -308,7 +308,7 @@ std::string neighbours_text(Context& context, const TuningStore& store, const Pr
       query.problem = other->problem;
       const auto best = store.best(query);
       if (!best) continue;
-      text += fmt::format("; on {} applications get {}", device.name,
+      text += fmt::format("; on {}, applications get {}", device.name,
                           chosen_text(chosen_on(context, problem, device, best->environment)));
       break;
     }

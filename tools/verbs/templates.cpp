@@ -161,7 +161,7 @@ Offer offer_of(const KernelTemplate& kernel_template, const Problem& problem,
   offer.preferred = space.preferred().count();
   offer.default_config = space.default_config();
   if (offer.valid == 0) {
-    offer.why_not = space.why_empty().value_or("its requirements leave no configuration");
+    offer.why_not = space.why_empty().value_or("the requirements exclude every configuration");
   }
   return offer;
 }

@@ -148,7 +148,8 @@ class Tuning {
       limits_ = bench_.evaluator->info().limits;
       if (provenance() == Provenance::modelled && options.measurement_given) {
         context.note(
-            "--samples and --warm have no effect here: times are predicted, with operands in DRAM");
+            "--samples and --warm have no effect here: an emulated GPU predicts times, with the "
+            "operands in DRAM");
       }
       if (bench_.evaluator->info().driver.starts_with(kPublishedFigures)) {
         context.note(
@@ -163,7 +164,7 @@ class Tuning {
   /// Of an operation of which there is none.
   [[nodiscard]] std::string why_no_template(const Problem& problem) const {
     return fmt::format(
-        "  no file of the template path has a line \"//@ operation {}\" for a kernel; `{}` lists "
+        "  the template path has no template with the line \"//@ operation {}\". Next: `{}` lists "
         "the templates\n",
         problem.operation, context_.command("templates"));
   }
@@ -295,8 +296,8 @@ int tune_stale(Context& context, const TuneOptions& options) {
   }
   if (lines.empty()) {
     context.note(
-        "nothing is stale: no template or operation of a problem tuned on this device has changed "
-        "since");
+        "nothing is stale: no template or operation has changed since the last tuning on this "
+        "device");
   }
   return tune_lines(context, tuning, lines);
 }
@@ -326,8 +327,8 @@ Action add_tune(CLI::App& verb, const Operation& operation) {
                   "line names another operation or other columns")
       ->type_name("FILE");
   verb.add_flag("--stale", o.stale,
-                "Retune each problem whose template or operation has changed since the problem was "
-                "tuned on this device (also if no candidate succeeded then)");
+                "Retune each problem whose template or operation has changed since the last tuning "
+                "on this device (also if no candidate succeeded in that tuning)");
   verb.add_option(
           "--budget", o.budget,
           "Time limit per problem (default 25s; no limit with --compile-only or --max-candidates)")

@@ -49,8 +49,8 @@ const std::vector<Verb>& verbs() {
        "command continues where the last run stopped.",
        examples("tune"), add_tune},
       {"bench", kMeasuring, kAnyDevice, "Verify a kernel, then time it alternately with cuBLASLt",
-       "By default the kernel is the one that an application would get; --template and --set "
-       "choose another.",
+       "By default, bench uses the kernel that an application would get. --template and --set "
+       "choose another kernel.",
        examples("bench"), add_bench},
       {"run", kMeasuring, kAnyDevice,
        "Get a kernel as an application does, run it and check the result", "", examples("run"),
@@ -76,27 +76,28 @@ const std::vector<Verb>& verbs() {
        "Check a kernel's results, memory accesses, barriers and waits",
        "On a GPU, verify checks only results. On an emulated GPU, verify also checks every memory "
        "access, barrier and wait. Each finding names kernel, block, thread, memory location and "
-       "source line. By default the kernel is the one that an application would get; --template "
-       "and --set choose another. The default device is emulated:h200; --device or KILN_DEVICE "
-       "names another.",
+       "source line. By default, verify uses the kernel that an application would get. --template "
+       "and --set choose another kernel. The default device is emulated:h200. --device or "
+       "KILN_DEVICE names another device.",
        examples("verify"), add_verify},
       {"inspect", kKernels, kEmulated, "Profile one kernel by source line, without a GPU",
        "inspect counts instructions by unit, sectors of global memory, and wavefronts and bank "
-       "conflicts of shared memory. From these counts, inspect predicts the time. By default the "
-       "kernel is the one that an application would get; --template and --set choose another. The "
-       "default device is emulated:h200; --device or KILN_DEVICE names another emulated GPU.",
+       "conflicts of shared memory. From these counts, inspect predicts the time. By default, "
+       "inspect uses the kernel that an application would get. --template and --set choose "
+       "another kernel. The default device is emulated:h200. --device or KILN_DEVICE names another "
+       "emulated GPU.",
        examples("inspect"), add_inspect},
       {"list", kResults, kNoDevice, "List every problem in the database with its best kernel", "",
        examples("list"), add_list},
       {"show", kResults, kNoDevice, "Show the database's results for one problem",
-       "show prints the best kernel, the number of candidates by outcome, the kernel that an "
-       "application would get and why, the top candidates, the sessions, and the C++ code that "
-       "uses the kernel.",
+       "show prints the best kernel, the top candidates, the number of candidates by outcome, and "
+       "the sessions. show also prints the kernel that an application would get, the reason for "
+       "this choice, and the C++ code that uses the kernel.",
        examples("show"), add_show},
       {"export", kResults, kNoDevice,
        "Write a kernel as one .cu file, or the database as JSON lines",
-       "By default the kernel is the best stored kernel; --template and --set choose another. "
-       "Plain nvcc compiles the file.",
+       "By default, export writes the best stored kernel. --template and --set choose another "
+       "kernel. Plain nvcc compiles the file.",
        examples("export"), add_export},
       {"import", kResults, kNoDevice, "Add results that `kiln export --database` wrote", "",
        examples("import"), add_import},

@@ -177,8 +177,8 @@ class Judge {
   void blame_limit() {
     if (emulated_ == nullptr || !ran_out_of_time(emulated_->take_reports())) return;
     throw Error(ErrorKind::usage,
-                "--timeout: computing the data or the reference took longer than one launch may "
-                "take. Next: raise --timeout, or verify a smaller problem.");
+                "--timeout: the computation of the inputs or of the reference exceeded the time "
+                "limit of a launch. Next: raise --timeout, or verify a smaller problem.");
   }
 
   Context& context_;
@@ -205,10 +205,11 @@ std::string verdict_text(const Judgement& judgement) {
     }
   }
   if (judgement.found) return fmt::format("NOT correct; the checks found: {}", why);
-  return fmt::format("NOT correct, {}: {}{}", to_string(judgement.outcome), why,
-                     ran_out_of_time(judgement.findings)
-                         ? "; a launch hit --timeout, so more time may change this"
-                         : "");
+  return fmt::format(
+      "NOT correct, {}: {}{}", to_string(judgement.outcome), why,
+      ran_out_of_time(judgement.findings)
+          ? "; a launch exceeded --timeout, so a longer --timeout may change the verdict"
+          : "");
 }
 
 std::string sizes_text(const Judgement& judgement) {
@@ -450,10 +451,11 @@ std::vector<Config> others(const ParamSpace& space, const VerifyOptions& options
   const std::uint64_t count = space.count();
   const std::uint64_t wanted = options.all ? count : std::min(options.sample, count);
   if (wanted > kMost) {
-    throw Error(ErrorKind::usage, fmt::format("{}: {} configurations are too many. Next: take at "
-                                              "most {} with --sample N, or fewer values with --set",
-                                              options.all ? "--all" : "--sample", count_text(count),
-                                              count_text(kMost)));
+    throw Error(
+        ErrorKind::usage,
+        fmt::format("{}: {} configurations are too many. Next: verify at most {} with --sample N, "
+                    "or restrict the values with --set",
+                    options.all ? "--all" : "--sample", count_text(count), count_text(kMost)));
   }
   std::vector<Config> found;
   if (wanted == count) {

@@ -53,7 +53,8 @@ bool serve(const Frame& frame, Compiler& compiler, std::vector<std::string>& war
                            : std::nullopt;
   if (!request) {
     return connection.send_error(ErrorKind::internal,
-                                 "the compiler's process got a malformed request");
+                                 "the compiler process got a request that it cannot read; "
+                                 "please report this bug in Kiln");
   }
   CompileReply reply;
   reply.result = compiler.compile(*request);

@@ -29,8 +29,9 @@ constexpr std::chrono::milliseconds kAskEvery{50};
 CompileResult crashed(const CompileRequest& request, const std::string& ending) {
   CompileResult result;
   result.log = fmt::format(
-      "{}: the compiler crashed twice on this source: the compiler's process {}. Next: look for "
-      "huge or deeply nested code (also in macros and template recursion), and simplify the code\n",
+      "{}: the compiler crashed twice while it compiled this file (the compiler process {}). Next: "
+      "look for huge or deeply nested code (also in macros and template recursion), and simplify "
+      "this code\n",
       request.source_name, ending);
   return result;
 }
@@ -40,7 +41,9 @@ Message decoded(const Frame& frame, FrameType wanted) {
   if (frame.type == FrameType::error) throw_as_told(frame.payload);
   auto message = frame.type == wanted ? decode_message<Message>(frame.payload) : std::nullopt;
   if (!message) {
-    throw Error(ErrorKind::internal, "a compiler's process sent a malformed answer");
+    throw Error(ErrorKind::internal,
+                "the compiler process sent an answer that Kiln cannot read; "
+                "please report this bug in Kiln");
   }
   return std::move(*message);
 }
@@ -105,8 +108,9 @@ CompileResult ProcessCompiler::compile(const CompileRequest& request) {
     if (last && ending.from_outside) {
       throw Error(
           ErrorKind::compiler,
-          fmt::format("a compiler's process {}, twice in succession. If memory was short, "
-                      "`dmesg` says so: compile fewer kernels at a time with --compile-threads",
+          fmt::format("two compiler processes failed in succession; the second process {}. Next: "
+                      "look for a lack of memory in the output of `dmesg`. If memory was short, "
+                      "compile fewer kernels at a time with --compile-threads",
                       ending.text));
     }
     if (last) return crashed(request, ending.text);
@@ -141,8 +145,8 @@ ProcessCompiler::ChildPtr ProcessCompiler::take_child(bool fresh,
     if (idle_.empty()) returned_.wait_for(lock, kAskEvery);
   }
   warn_once(
-      fmt::format("no compiler process can be started ({}), so Kiln compiles in its own process; "
-                  "signals and the end of the budget take effect only between compilations",
+      fmt::format("Kiln cannot start a compiler process ({}) and compiles in its own process. "
+                  "Therefore a signal or the end of the budget cannot stop a running compilation",
                   why_not()));
   return nullptr;
 }
@@ -195,11 +199,12 @@ bool ProcessCompiler::greets(ChildPtr& child, const WorkerProcess::Patience& pat
       const auto greeting = decoded<CompilerGreeting>(frame, FrameType::greeting);
       child->greeted = greeting.identity == identity();
       if (child->greeted) return true;
-      why = fmt::format("it has {}, not {}", greeting.identity, identity());
+      why = fmt::format("the new process has {}, but this process has {}", greeting.identity,
+                        identity());
     }
     const std::string ending = end(std::move(child)).text;
     if (result == Result::given_up) return false;
-    if (why.empty()) why = "it " + ending;
+    if (why.empty()) why = "the new process " + ending;
   } catch (const Error& error) {
     if (child) (void)end(std::move(child));
     why = error.what();

@@ -97,8 +97,8 @@ ProblemCase problem_case(const GemmCase& one) {
   const Gemm gemm = normalised(one.gemm);
   if (one.beta != 0.0 && !gemm.reads_c && gemm.epilogue.is_default()) {
     throw Error(ErrorKind::usage,
-                "beta is not zero for a problem that does not read C; set "
-                "reads_c, or leave beta out");
+                "beta is not zero, but the problem does not read C. Next: set reads_c to true, or "
+                "leave beta out");
   }
   return {to_problem(gemm),
           operand_plans(gemm),

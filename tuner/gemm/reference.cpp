@@ -50,7 +50,7 @@ std::vector<DeviceBuffer> make_ranges(MemoryLedger& ledger, const OperandSet& op
     if (!shape.recorded) continue;
     const std::int64_t bytes =
         shape.elements() * static_cast<std::int64_t>(sizeof(epilogue::PeakRange));
-    ranges[i] = DeviceBuffer(ledger, bytes, "the ranges of what amax() records");
+    ranges[i] = DeviceBuffer(ledger, bytes, "the buffer for expected results of amax()");
     ledger.device().fill(ranges[i].address(), 0, bytes);
   }
   return ranges;
@@ -109,7 +109,7 @@ ReferenceKernel::ReferenceKernel(Device& device, const CompiledUnit& unit,
     auto module = device.load(one.cubin, one.names, status);
     if (!module || module->functions().empty()) {
       throw Error(ErrorKind::device,
-                  fmt::format("the reference kernel does not load: {}", status.message));
+                  fmt::format("the device cannot load the reference kernel: {}", status.message));
     }
     return module;
   };
@@ -122,7 +122,7 @@ void ReferenceKernel::run(const LaunchRequest& request) {
   if (status.ok()) status = device_.synchronize();
   if (!status.ok()) {
     throw Error(ErrorKind::device,
-                fmt::format("the reference kernel does not run: {}", status.message));
+                fmt::format("the reference kernel failed on the device: {}", status.message));
   }
 }
 

@@ -63,8 +63,10 @@ void pad(Gemm& gemm, std::int64_t Gemm::*ld, std::string_view trait, std::int64_
     gemm.*ld = (elements + extra) * packed;
     if (to_problem(gemm).trait(trait) == alignment) return;
   }
-  throw Error(ErrorKind::internal,
-              fmt::format("no leading dimension gives {} = {}", trait, alignment));
+  throw Error(
+      ErrorKind::internal,
+      fmt::format("no leading dimension has the alignment {} = {}; please report this bug in Kiln",
+                  trait, alignment));
 }
 
 GemmCase ragged_case(const GemmCase& tuned, const Problem& problem, const Sizes& sizes) {
@@ -190,8 +192,10 @@ void add_gemm_reference(Compiler& compiler, const DeviceInfo& device, Evaluation
   }
   const auto config = naive.space(tuned, device.limits).default_config();
   if (!config) {
-    throw Error(ErrorKind::internal, fmt::format("{} has no valid configuration on {}",
-                                                 kReferenceTemplate, device.limits.arch));
+    throw Error(ErrorKind::internal,
+                fmt::format("the reference template {} has no valid configuration on {}; please "
+                            "report this bug in Kiln",
+                            kReferenceTemplate, device.limits.arch));
   }
   const RenderedKernel rendered = render(builtin, naive, *config, tuned, device.limits);
   CompileRequest compile;

@@ -86,7 +86,8 @@ Baselines cublaslt_baselines(MemoryLedger& ledger, const OperandSet& operands,
   const bool in_two = !cublaslt_epilogue(gemm).has_value();
   if (in_two && gemm.acc == DType::s32) {
     baselines.note =
-        "cuBLASLt has no such epilogue, and D cannot hold the sums for a separate pass";
+        "cuBLASLt does not support this epilogue, and D cannot store the s32 sums for a separate "
+        "epilogue kernel";
     return baselines;
   }
   if (in_two) {

@@ -37,13 +37,14 @@ void DeviceBuffer::require_left(const MemoryLedger& ledger, std::int64_t bytes,
   const auto tenths = [](std::int64_t amount) {
     return static_cast<double>(amount) / (1 << 20) * 10.0;
   };
-  throw Error(ErrorKind::usage,
-              fmt::format("{} needs {:.1f} MiB of device memory, but only {:.1f} of the {:.1f} MiB "
-                          "that tuning may use are left; use a smaller problem, or free memory "
-                          "on the device",
-                          purpose, std::ceil(tenths(bytes)) / 10.0,
-                          std::floor(tenths(ledger.left_bytes()) - 0.1) / 10.0,
-                          tenths(ledger.limit_bytes()) / 10.0));
+  throw Error(
+      ErrorKind::usage,
+      fmt::format("{} needs {:.1f} MiB of device memory, but only {:.1f} of the {:.1f} MiB that "
+                  "Kiln may use are left. Next: use a smaller problem, or free memory on the "
+                  "device",
+                  purpose, std::ceil(tenths(bytes)) / 10.0,
+                  std::floor(tenths(ledger.left_bytes()) - 0.1) / 10.0,
+                  tenths(ledger.limit_bytes()) / 10.0));
 }
 
 DeviceBuffer::DeviceBuffer(MemoryLedger& ledger, std::int64_t bytes, const std::string& purpose)

@@ -104,7 +104,9 @@ WinnerChecks::Step WinnerChecks::look_at(const Trial& best, Evaluator& evaluator
   if (!evaluation) return ended();
   const bool found = evaluation->outcome == Outcome::wrong_result;
   if (!found && evaluation->outcome != Outcome::ok) return not_checked(evaluation->message);
-  if (!found && !evaluation->verification.checked) return not_checked("the device has no checks");
+  if (!found && !evaluation->verification.checked) {
+    return not_checked("the device does not support these checks");
+  }
 
   Trial trial = best;
   trial.session_id = context_.session_id;
@@ -117,7 +119,7 @@ WinnerChecks::Step WinnerChecks::look_at(const Trial& best, Evaluator& evaluator
   if (found) {
     found_any_ = true;
     trial.timing.reset();
-    context_.observer.on_note(fmt::format("the best candidate so far, {}, is wrong: {}",
+    context_.observer.on_note(fmt::format("the best candidate so far, {}, failed the checks: {}",
                                           candidate_text(candidate), trial.message));
   }
   (void)ledger_.record_again(std::move(trial));
@@ -134,7 +136,8 @@ WinnerChecks::Step WinnerChecks::not_checked(const std::string& why) {
 
 WinnerChecks::Step WinnerChecks::ended() {
   ran_out_of_time_ = !context_.stop;
-  return not_checked(context_.stop ? "the run was stopped first" : "the budget ended first");
+  return not_checked(context_.stop ? "the run was stopped before the checks ended"
+                                   : "the budget ended before the checks");
 }
 
 }  // namespace kiln

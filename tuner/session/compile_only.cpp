@@ -26,14 +26,14 @@ namespace {
 DeviceLimits limits_or_throw(const std::string& arch, const Compiler& compiler) {
   const auto limits = limits_of_arch(arch);
   if (!limits) {
-    throw Error(ErrorKind::usage, fmt::format("unknown architecture '{}'; known ones are: {}", arch,
-                                              fmt::join(known_archs(), ", ")));
+    throw Error(ErrorKind::usage, fmt::format("unknown architecture '{}'. Next: choose from {}",
+                                              arch, fmt::join(known_archs(), ", ")));
   }
   const auto supported = compiler.supported_archs();
   if (std::find(supported.begin(), supported.end(), limits->arch) == supported.end()) {
     throw Error(ErrorKind::usage,
-                fmt::format("{} does not compile for {}, only for: {}", compiler.identity(),
-                            limits->arch, fmt::join(supported, ", ")));
+                fmt::format("the compiler {} does not support {}. Next: choose from {}",
+                            compiler.identity(), limits->arch, fmt::join(supported, ", ")));
   }
   return *limits;
 }

@@ -28,7 +28,8 @@ class ChoiceUse {
   explicit ChoiceUse(const Choices& choices) {
     for (const auto& [name, values] : choices) {
       if (values.empty()) {
-        throw Error(ErrorKind::usage, fmt::format("no value given for tunable '{}'", name));
+        throw Error(ErrorKind::usage,
+                    fmt::format("tunable '{}' has no value. Next: give at least one value", name));
       }
       for (const auto value : values) unused_.insert_or_assign({name, value}, false);
     }
@@ -47,12 +48,12 @@ class ChoiceUse {
       if (used) continue;
       const auto& [name, value] = choice;
       return names_.contains(name)
-                 ? fmt::format(
-                       "no selected template lists {}={}; 'kiln templates NAME' shows the values",
-                       name, value_text(value))
+                 ? fmt::format("no selected template allows {}={}. Next: `kiln templates NAME` "
+                               "shows the allowed values",
+                               name, value_text(value))
                  : fmt::format(
-                       "no selected template has a tunable '{}'{} 'kiln templates NAME' shows "
-                       "the tunables",
+                       "no selected template has a tunable '{}'{} Next: `kiln templates NAME` "
+                       "shows the tunables",
                        name, suggestion(name));
     }
     return "";
@@ -62,7 +63,7 @@ class ChoiceUse {
   [[nodiscard]] std::string suggestion(const std::string& name) const {
     const std::vector<std::string> known(known_.begin(), known_.end());
     const std::string meant = did_you_mean(name, known);
-    return meant.empty() ? ";" : meant;
+    return meant.empty() ? "." : meant;
   }
 
   std::set<std::string> known_;
@@ -91,7 +92,7 @@ std::optional<Choices> applicable(const ParamSpace& space, const Choices& choice
       use.value_exists(name, value);
     }
     if (listed.empty()) {
-      why = fmt::format("lists none of {}={}", name, values_text(values, ","));
+      why = fmt::format("allows none of the values {}={}", name, values_text(values, ","));
       return std::nullopt;
     }
     result.emplace_back(name, std::move(listed));
@@ -161,7 +162,7 @@ SearchSpace make_search_space(const Catalog& catalog, const Problem& problem,
     ParamSpace narrowed = narrowing->empty() ? std::move(whole) : whole.narrowed(*narrowing);
     if (!narrowed.default_config()) {
       leave_out(fmt::format("no configuration is valid for this problem on this device: {}",
-                            narrowed.why_empty().value_or("the space is empty")));
+                            narrowed.why_empty().value_or("no combination of values is valid")));
       return;
     }
     space.parts.push_back(

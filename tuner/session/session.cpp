@@ -120,8 +120,8 @@ TuneResult DeviceSession::run() {
   std::string state = search();
   if (elsewhere_ > 0) {
     context_.observer.on_note(
-        fmt::format("{} candidates were left to another run that shares the database; `kiln show` "
-                    "has their results when that run has ended",
+        fmt::format("another run with the same database measures {} candidates. Next: when that "
+                    "run has ended, `kiln show` lists the results",
                     elsewhere_));
   }
   std::vector<Trial> finalists;
@@ -214,8 +214,8 @@ void DeviceSession::take_over() {
   for (const auto& candidate : inheritance.unfinished) proposals_.add_unfinished(candidate);
   if (elsewhere > 0) {
     context_.observer.on_note(
-        fmt::format("{} known results come from another driver, toolkit or measurement policy; "
-                    "--again measures afresh",
+        fmt::format("{} known results were measured with another driver, toolkit or measurement "
+                    "policy. Next: to measure these candidates again, add --again",
                     elsewhere));
   }
   give_up_hopeless();
@@ -313,8 +313,8 @@ bool DeviceSession::evaluate(const Proposal& proposal, const EvaluationJob& plan
     if (failed_) std::rethrow_exception(failed_);
     if (!context_.stop) {
       context_.observer.on_note(
-          fmt::format("the budget ended while {} ran, so this candidate has no outcome; a longer "
-                      "--budget lets the candidate finish",
+          fmt::format("the budget ended while {} ran, so Kiln stored no result for this candidate. "
+                      "Next: use a longer --budget",
                       job.label));
     }
     return false;
@@ -338,7 +338,9 @@ void DeviceSession::give_up_hopeless() {
     ledger_.leave_out(name, part.space.count());
     search_.abandon(name);
     context_.observer.on_note(fmt::format(
-        "{} is {:.0f} times slower than the best and is abandoned", name, own_ns / best_ns));
+        "template {} is {:.0f} times slower than the best template, so tune skips its other "
+        "candidates",
+        name, own_ns / best_ns));
   }
 }
 

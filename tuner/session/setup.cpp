@@ -29,7 +29,9 @@ constexpr std::array<std::string_view, 7> kSupportKernels{
 CompiledUnit compile_support(Compiler& compiler, const DeviceInfo& device) {
   const auto source = embedded_files().find(kSupportPath);
   if (source == embedded_files().end()) {
-    throw Error(ErrorKind::internal, fmt::format("{} is not part of this build", kSupportPath));
+    throw Error(ErrorKind::internal,
+                fmt::format("this build of Kiln lacks the file {}; please report this bug in Kiln",
+                            kSupportPath));
   }
   CompileRequest request;
   request.source = inline_headers(embedded_files(), kSupportPath, source->second);
@@ -46,10 +48,12 @@ CompiledUnit compile_support(Compiler& compiler, const DeviceInfo& device) {
 CompiledUnit compile_or_throw(Compiler& compiler, const CompileRequest& request) {
   CompileResult result = compiler.compile(request);
   if (!result.ok) {
-    throw Error(ErrorKind::compiler,
-                fmt::format("{} does not compile for {} with {}, so no candidate can be verified; "
-                            "'kiln doctor' checks the compiler and its headers:\n{}",
-                            request.source_name, request.arch, compiler.identity(), result.log));
+    throw Error(
+        ErrorKind::compiler,
+        fmt::format("{} does not compile for {} with {}, so Kiln cannot verify any candidate. "
+                    "Next: check compiler and headers with `kiln doctor`. The compiler "
+                    "said:\n{}",
+                    request.source_name, request.arch, compiler.identity(), result.log));
   }
   return {std::move(result.cubin), std::move(result.lowered_names)};
 }
@@ -88,7 +92,8 @@ EvaluationSetup make_setup(const TuneRequest& request, Compiler& compiler,
                            const DeviceInfo& device) {
   if (work_of(request.tuned.problem) == Work::none) {
     throw Error(ErrorKind::usage,
-                "the results have no elements: there is nothing to run, so nothing to verify");
+                "the outputs of this problem have no elements, so there is nothing to run and "
+                "nothing to verify. Next: use larger sizes");
   }
   EvaluationSetup setup;
   setup.cases = verification_cases(request.tuned, request.thoroughness, device.most_products);

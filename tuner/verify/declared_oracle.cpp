@@ -36,8 +36,8 @@ class DeclaredOracles : public OracleSource {
       const ReferencePlan& plan = setup.reference_plans.front();
       throw Error(
           ErrorKind::device,
-          fmt::format("{} does not load: {}", plan.place.empty() ? plan.checker_place : plan.place,
-                      status.message));
+          fmt::format("{} cannot be loaded on the device: {}",
+                      plan.place.empty() ? plan.checker_place : plan.place, status.message));
     }
   }
 
@@ -283,9 +283,10 @@ DeviceStatus DeclaredOracles::run(DeviceFunction function, const LaunchGeometry&
 void DeclaredOracles::refuse(ErrorKind kind, std::string_view place,
                              const DeviceStatus& status) const {
   throw Error(
-      kind, fmt::format(
-                "{} {}: {}. Next: correct this kernel; until then, no kernel of {} can be verified",
-                place, status.found ? "is wrong" : "does not run", status.message, operation_));
+      kind,
+      fmt::format(
+          "{} {}: {}. Next: correct this kernel. Without it, Kiln cannot verify any kernel of {}",
+          place, status.found ? "has an error" : "does not run", status.message, operation_));
 }
 
 std::unique_ptr<Oracle> DeclaredOracles::oracle(std::size_t index, std::uint64_t seed_of_case) {

@@ -35,7 +35,8 @@ std::string too_small_text(const WrongOutput& wrong) {
   const double rounding =
       unit_roundoff(wrong.type) * std::hypot(found.first_expected, found.first_expected_imaginary);
   if (found.first_bound <= 0.0 || !(found.first_bound < rounding)) return "";
-  return fmt::format(", less than one rounding of {} ({:.2g})", to_string(wrong.type), rounding);
+  return fmt::format(", less than one rounding error of {} ({:.2g})", to_string(wrong.type),
+                     rounding);
 }
 
 }  // namespace
@@ -55,7 +56,7 @@ std::string describe(const WrongOutput& wrong) {
   if (std::isnan(found.first_expected) || std::isnan(found.first_expected_imaginary)) {
     return fmt::format(
         "{}, but the reference gives NaN: correct the reference, or fill the inputs with numbers "
-        "for which the reference has a result",
+        "that do not lead to NaN",
         place);
   }
   const std::string expected = element_text(

@@ -43,7 +43,11 @@ SupportKernels::SupportKernels(MemoryLedger& ledger, const CompiledUnit& unit)
 DeviceFunction SupportKernels::find(const CompiledUnit& unit, std::string_view name) const {
   const auto it = std::find(unit.names.begin(), unit.names.end(), name);
   if (it == unit.names.end()) {
-    throw Error(ErrorKind::internal, fmt::format("the verification unit lacks {}", name));
+    throw Error(
+        ErrorKind::internal,
+        fmt::format(
+            "the compiled file verify.cu lacks the kernel {}; please report this bug in Kiln",
+            name));
   }
   return module_->functions()[static_cast<std::size_t>(it - unit.names.begin())];
 }

@@ -85,14 +85,15 @@ class Verifier::Checks {
     if (buffer.front_bytes() == 0) return;  // an access outside is a fault
     bytes_are(buffer.front(), buffer.front_bytes(), GuardedBuffer::kPattern,
               [name, length = buffer.front_bytes()](const CountResult& found) {
-                return fmt::format("wrote {} bytes before {}, {} bytes ahead of its start",
-                                   found.count, name,
-                                   length - static_cast<std::int64_t>(found.first));
+                return fmt::format(
+                    "wrote {0} bytes before {1}, first at offset -{2} from the start of {1}",
+                    found.count, name, length - static_cast<std::int64_t>(found.first));
               });
     bytes_are(buffer.back(), buffer.back_bytes(), GuardedBuffer::kPattern,
               [name](const CountResult& found) {
-                return fmt::format("wrote {} bytes after {}, {} bytes past its end", found.count,
-                                   name, found.first);
+                return fmt::format(
+                    "wrote {0} bytes after {1}, first at offset {2} from the end of {1}",
+                    found.count, name, found.first);
               });
   }
 
@@ -101,8 +102,10 @@ class Verifier::Checks {
     if (used == workspace.bytes()) return;
     bytes_are(workspace.data() + static_cast<DevicePtr>(used), workspace.bytes() - used,
               GuardedBuffer::kPoison, [](const CountResult& found) {
-                return fmt::format("wrote {} bytes after the workspace, {} bytes past its end",
-                                   found.count, found.first);
+                return fmt::format(
+                    "wrote {} bytes after the workspace, first at offset {} from the end of the "
+                    "workspace",
+                    found.count, found.first);
               });
   }
 
@@ -197,7 +200,8 @@ class Verifier::Checks {
 Verifier::Verifier(MemoryLedger& ledger, SupportKernels& kernels, const EvaluationSetup& setup)
     : device_(ledger.device()), kernels_(kernels) {
   if (setup.cases.empty() || setup.reference_geometry.size() != setup.cases.size()) {
-    throw Error(ErrorKind::internal, "an evaluation needs a reference launch for each case");
+    throw Error(ErrorKind::internal,
+                "the evaluation request lacks reference launches; please report this bug in Kiln");
   }
   oracles_ = make_oracles(ledger, kernels, setup);
   std::int64_t scratch_bytes = 0;
@@ -216,7 +220,7 @@ Verifier::Verifier(MemoryLedger& ledger, SupportKernels& kernels, const Evaluati
       added.oracle->learn(kind, added.operands);
     }
   }
-  scratch_ = DeviceBuffer(ledger, scratch_bytes, "the copy that inputs are compared with");
+  scratch_ = DeviceBuffer(ledger, scratch_bytes, "the reference copy of the inputs");
 }
 
 Verifier::~Verifier() = default;
@@ -246,7 +250,8 @@ Verdict Verifier::judge(const Subject& subject) {
   // An expression can make any error of a sum an error without limit: 1 / acc where acc may be 0.
   if (verdict.unbounded > 0) {
     verdict.verification.evidence =
-        fmt::format("the error of {} elements has no bound", verdict.unbounded);
+        fmt::format("the error of {} elements has no bound, so Kiln accepts any value there",
+                    verdict.unbounded);
   }
   if (verdict.judged && !subject.accepted.empty()) {
     std::string& evidence = verdict.verification.evidence;
@@ -323,10 +328,10 @@ bool Verifier::results_are_right(Case& problem, const Run& of, Verdict& verdict)
     // A kernel may have written an integer, or one of the few numbers that a byte has.
     wrong.unwritten =
         poisoned && std::isnan(wrong.found.first_value) && size_bytes(run[i]->shape().type) > 1;
-    const std::string_view doubt =
-        poisoned && !wrong.unwritten
-            ? ", the value from before the launch: the kernel may not have written this element"
-            : "";
+    const std::string_view doubt = poisoned && !wrong.unwritten
+                                       ? "; this element still has its value from before the "
+                                         "launch, so the kernel may not have written the element"
+                                       : "";
     // Which of several outputs it is.
     const bool several = problem.output_count() > 1;
     verification.evidence = fmt::format(
@@ -375,7 +380,7 @@ std::optional<std::string> Verifier::damage(const Case& problem, DataKind kind,
   const FillRecipe recipe = problem.oracle->recipe(kind);
   for (std::size_t i = 0; i < operands.count(); ++i) {
     if (operands[i].has_its_pointers() && problem.second[i].has_its_pointers()) continue;
-    return fmt::format("overwrote the pointers of {}", operands.plan(i).name);
+    return fmt::format("overwrote the pointers to the arrays of {}", operands.plan(i).name);
   }
   Checks checks(kernels_);
   for (std::size_t i = 0; i < operands.count(); ++i) {
@@ -392,7 +397,7 @@ std::optional<std::string> Verifier::damage(const Case& problem, DataKind kind,
     checks.padding(operands[i], GuardedBuffer::kPoison, operands.plan(i).name);
     if (const auto shared = problem.shared_input(i, kind)) {
       checks.same_padding(operands[i].shape(), problem.second[i].data(), operands[*shared].data(),
-                          operands.plan(i).name + ", in place");
+                          operands.plan(i).name + " (in-place run)");
     } else {
       checks.padding(problem.second[i], GuardedBuffer::kSecondPoison, operands.plan(i).name);
     }
@@ -423,7 +428,8 @@ std::optional<std::string> Verifier::damage(const Case& problem, DataKind kind,
     const std::string whose = problem.output_count() > 1 ? " in " + operands.plan(i).name : "";
     checks.same(
         operands[i].shape(), operands[i].data(), problem.second[i].data(),
-        (in_place ? "two runs, the second in place (D is C), differ" : "two runs differ") + whose);
+        (in_place ? "two runs differ (the second run wrote D in place of C)" : "two runs differ") +
+            whose);
   }
   return checks.first_complaint();
 }

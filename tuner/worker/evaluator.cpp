@@ -28,7 +28,7 @@ WorkerProcess::Patience wait_for(double seconds, GiveUp give_up = {}) {
 WorkerEvaluator::WorkerEvaluator(std::vector<std::string> command, const GiveUp& give_up)
     : command_(std::move(command)), process_(std::make_unique<WorkerProcess>(command_)) {
   if (await_hello(give_up)) return;
-  throw Error(ErrorKind::device, "the session abandoned the device before it was open");
+  throw Error(ErrorKind::device, "the run was stopped before the device was open");
 }
 
 void WorkerEvaluator::set_up(const EvaluationSetup& setup) {
@@ -39,7 +39,10 @@ void WorkerEvaluator::set_up(const EvaluationSetup& setup) {
 /// Called before every request. A new child may find a device that is still being cleaned up after
 /// the last one, so it gets a second chance; two failures in a row mean a broken device.
 bool WorkerEvaluator::make_ready(const GiveUp& give_up) {
-  if (setup_frame_.empty()) throw Error(ErrorKind::internal, "the evaluator has not been set up");
+  if (setup_frame_.empty()) {
+    throw Error(ErrorKind::internal,
+                "the evaluator ran before its setup; please report this bug in Kiln");
+  }
   if (process_ && greeted_ && set_up_done_) return true;
   if (process_ && !greeted_) {
     try {
@@ -66,7 +69,11 @@ bool WorkerEvaluator::await_hello(const GiveUp& give_up) {
                 fmt::format("the worker process did not open the device: {}", hello.message));
   }
   auto info = decode_message<DeviceInfo>(hello.payload);
-  if (!info) throw Error(ErrorKind::internal, "the worker process sent a malformed greeting");
+  if (!info) {
+    throw Error(
+        ErrorKind::internal,
+        "the worker process sent a greeting that Kiln cannot read; please report this bug in Kiln");
+  }
   info_ = std::move(*info);
   greeted_ = true;
   return true;
@@ -162,8 +169,8 @@ WorkerEvaluator::Exchange WorkerEvaluator::ask(FrameType type, std::string_view 
     // Most were merely running when memory ran short, so one time does not count against it.
     if (last) {
       result.message += fmt::format(
-          ", twice in succession; kernels do not raise this signal. If memory was short, "
-          "`dmesg` says so");
+          "; this happened twice in succession. Kernels do not raise this signal. Next: look for a "
+          "lack of memory in the output of `dmesg`");
     }
   }
   if (result.outcome == Outcome::timed_out) {
@@ -181,7 +188,11 @@ std::optional<Evaluation> WorkerEvaluator::evaluate(const EvaluationJob& job, co
     return Evaluation{exchange.outcome, exchange.message, {}, {}};
   }
   auto reply = decode_message<EvaluationReply>(exchange.payload);
-  if (!reply) throw Error(ErrorKind::internal, "the worker process sent a malformed evaluation");
+  if (!reply) {
+    throw Error(ErrorKind::internal,
+                "the worker process sent an evaluation that Kiln cannot read; please report this "
+                "bug in Kiln");
+  }
   if (reply->device_lost) replace();
   return std::move(reply->evaluation);
 }
@@ -193,7 +204,11 @@ std::optional<Comparison> WorkerEvaluator::compare(const ComparisonRequest& requ
   if (exchange.given_up) return std::nullopt;
   if (exchange.outcome == Outcome::ok) {
     auto reply = decode_message<ComparisonReply>(exchange.payload);
-    if (!reply) throw Error(ErrorKind::internal, "the worker process sent a malformed comparison");
+    if (!reply) {
+      throw Error(ErrorKind::internal,
+                  "the worker process sent a comparison that Kiln cannot read; please report this "
+                  "bug in Kiln");
+    }
     if (reply->device_lost) replace();
     return std::move(reply->comparison);
   }

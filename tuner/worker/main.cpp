@@ -32,7 +32,9 @@ void become_disposable() {
 /// Answers one request. False when the answer could not be sent.
 bool serve(const Frame& frame, LocalEvaluator& evaluator, WorkerConnection& connection) {
   const auto malformed = [&] {
-    return connection.send_error(ErrorKind::internal, "the worker got a malformed request");
+    return connection.send_error(
+        ErrorKind::internal,
+        "the worker process got a request that it cannot read; please report this bug in Kiln");
   };
   switch (frame.type) {
     case FrameType::set_up: {

@@ -186,7 +186,11 @@ std::optional<Message> decode_message(std::string_view payload) {
 
 void throw_as_told(std::string_view payload) {
   const auto error = decode_message<ErrorMessage>(payload);
-  if (!error) throw Error(ErrorKind::internal, "a worker process sent a malformed error");
+  if (!error) {
+    throw Error(ErrorKind::internal,
+                "a child process sent an error message that Kiln cannot read; please report this "
+                "bug in Kiln");
+  }
   throw Error(error->kind, error->text);
 }
 

@@ -114,7 +114,10 @@ std::string describe(int status) {
 }  // namespace
 
 WorkerProcess::WorkerProcess(const std::vector<std::string>& command) {
-  if (command.empty()) throw Error(ErrorKind::internal, "the worker's command line is empty");
+  if (command.empty()) {
+    throw Error(ErrorKind::internal,
+                "the command line of the worker process is empty; please report this bug in Kiln");
+  }
   std::array<int, 2> sockets{-1, -1};
   std::array<int, 2> pipes{-1, -1};
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets.data()) != 0) {
@@ -205,7 +208,7 @@ WorkerProcess::Result WorkerProcess::receive(Frame& frame, const Patience& patie
       return Result::ok;
     }
     if (!assembler_.broken().empty()) {
-      printed_ += fmt::format("\nit sent {}", assembler_.broken());
+      printed_ += fmt::format("\nthe process sent {}", assembler_.broken());
       return Result::died;
     }
     const Result waited = wait_for(POLLIN, patience);
@@ -263,7 +266,7 @@ WorkerProcess::Ending WorkerProcess::end() {
   if (!wait_exited(seconds(30))) {
     throw Error(ErrorKind::device,
                 fmt::format("the worker process {} cannot be killed, so a kernel still occupies "
-                            "the device; reset the device, or restart the machine",
+                            "the device. Next: reset the device, or restart the machine",
                             pid_));
   }
   int status = 0;

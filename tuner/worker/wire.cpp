@@ -25,15 +25,15 @@ struct Header {
 static_assert(std::is_trivially_copyable_v<Header> && sizeof(Header) == 48);
 
 std::string fault_of(const Header& header) {
-  if (header.magic != kMagic) return "not a frame of Kiln's worker protocol";
+  if (header.magic != kMagic) return "data that is not a message of Kiln's worker protocol";
   if (header.version != kWireVersion) {
     return fmt::format(
-        "protocol version {}, this program speaks {}; both ends must be of the same "
-        "build",
+        "a message of protocol version {}, but this program uses version {}. Next: make sure that "
+        "both processes run the same build of Kiln",
         header.version, kWireVersion);
   }
-  if (header.type > FrameType::error) return "a frame of unknown type";
-  if (header.length > kMostPayload) return "a frame of impossible length";
+  if (header.type > FrameType::error) return "a message of unknown type";
+  if (header.length > kMostPayload) return "a message with an impossible length";
   return {};
 }
 
@@ -61,7 +61,7 @@ std::optional<Frame> FrameAssembler::take() {
   frame.type = header.type;
   frame.payload = buffer_.substr(sizeof(header), header.length);
   if (digest_hex(frame.payload) != std::string_view(header.digest, sizeof(header.digest))) {
-    broken_ = "a frame whose digest does not match its content";
+    broken_ = "a message whose digest does not match its content";
     return std::nullopt;
   }
   buffer_.erase(0, sizeof(header) + header.length);

@@ -116,7 +116,7 @@ TEST_F(LaunchFeatures, EachArrayBehindPointersHasItsRedZone) {
   EXPECT_THAT(found("if (n > 1 && in[b][n] == 3.0f) out[b][0] = 0.0f;"),
               HasSubstr("of operand in"));
   EXPECT_THAT(found("__syncthreads(); if (threadIdx.x == 0) out[b] = nullptr;"),
-              HasSubstr("overwrote the pointers of out"));
+              HasSubstr("overwrote the pointers to the arrays of out"));
 }
 
 TEST_F(LaunchFeatures, AcceptedFindingsAreInTheVerdict) {

@@ -227,8 +227,8 @@ TEST(AdoptShapes, ProductsByOtherNamesAreProducts) {
         << index;
   }
   EXPECT_THAT(launch("(blockIdx.x << log_block) + threadIdx.x", "n"),
-              HasSubstr("//@   grid     FILL_IN                        // number of blocks: the "
-                        "code shifts blockIdx.x by"));
+              HasSubstr("//@   grid     FILL_IN                        // number of blocks; write "
+                        "it without shifts"));
   EXPECT_THAT(launch("blockIdx.x * 64 + threadIdx.x", "(n << 2)"),
               HasSubstr("ceil_div((n * 4), 64)"));
   EXPECT_THAT(launch("blockIdx.x * 64 + threadIdx.x", "n >> 1"), HasSubstr("ceil_div(n / 2, 64)"));
@@ -319,7 +319,7 @@ __global__ void k(float* y, int n) {
 }
 )");
   EXPECT_THAT(adoption.notes,
-              Contains(HasSubstr("<iostream>, <vector> are for the host, and kernels are compiled "
+              Contains(HasSubstr("<iostream>, <vector> are host headers, and kernels are compiled "
                                  "without them: put them under")));
   EXPECT_THAT(adoption.notes, Contains(HasSubstr("\"first.h\", \"second.cuh\" were not read")));
 }
@@ -336,9 +336,10 @@ TEST(AdoptShapes, AHeaderThatIsMissingIsNamed) {
   const Adoption adoption = adopt(folder.path() + "/k.cu", source, {});
   EXPECT_THAT(
       adoption.notes,
-      ElementsAre("line 1: neither CUDA nor Kiln has <cuda_fp61.h>: did you mean <cuda_fp16.h>?",
-                  "line 3: there is no \"local.cuh\" beside the file: name its folder with "
-                  "--include DIR or a line \"//@ include DIR\"",
+      ElementsAre("line 1: neither CUDA nor Kiln has a header <cuda_fp61.h>; did you mean "
+                  "<cuda_fp16.h>?",
+                  "line 3: the header \"local.cuh\" is not in the folder of this file: name the "
+                  "folder of the header with --include DIR or with a line \"//@ include DIR\"",
                   HasSubstr("\"there.cuh\" was not read")));
 }
 
@@ -348,13 +349,14 @@ TEST(AdoptShapes, FunctionsThatTheCompilerOfKernelsRefusesAreNamed) {
       "  int i = blockIdx.x * block_size_x + threadIdx.x;\n  if (i < n) y[i] = 0;\n}\n";
   const std::string host =
       "static void check(int n) { if (n) throw n; }\nint main() { return 0; }\n";
-  EXPECT_THAT(adopted(kernel + host +
-                      "constexpr int twice(int n) { return 2 * n; }\n"
-                      "HOST_DEVICE int thrice(int n) { return 3 * n; }\n")
-                  .notes,
-              ElementsAre("check (line 5), main (line 6) are for the host, and NVRTC rejects them: "
-                          "put them under \"#if !defined(KILN_RENDERED)\", or write __device__ "
-                          "before functions that kernels call"));
+  EXPECT_THAT(
+      adopted(kernel + host +
+              "constexpr int twice(int n) { return 2 * n; }\n"
+              "HOST_DEVICE int thrice(int n) { return 3 * n; }\n")
+          .notes,
+      ElementsAre("check (line 5), main (line 6) are host functions, and NVRTC rejects them: "
+                  "put them under \"#if !defined(KILN_RENDERED)\", or write __device__ "
+                  "before functions that kernels call"));
   for (const char* const condition :
        {"#if !defined(KILN_RENDERED)\n", "#ifndef KILN_RENDERED\n", "#ifndef kernel_tuner\n"}) {
     EXPECT_THAT(adopted(kernel + condition + "#include <vector>\n" + host + "#endif\n").notes,
@@ -373,9 +375,10 @@ __global__ void k(float* y, const float* x, int n) {
   if (i < n) y[i] = x[i] + buffer[0];
 }
 )");
-  EXPECT_THAT(adoption.notes,
-              ElementsAre("line 3: blok_size_x resembles block_size_x, another tunable: if this is "
-                          "a typo, correct the name, and adopt again"));
+  EXPECT_THAT(
+      adoption.notes,
+      ElementsAre("line 3: the tunables blok_size_x and block_size_x have similar names: if "
+                  "one name is a typo, correct this name, and adopt again"));
 }
 
 TEST(AdoptShapes, IntegersOfAnySizeAndComplexNumbersHaveTypes) {
@@ -445,7 +448,7 @@ __global__ void saxpy(T* y, const T* x, T a, S b, int n) {
 )");
   EXPECT_THAT(adoption.operation.text,
               AllOf(HasSubstr("type       y f32 "), HasSubstr("type       x f32 "),
-                    HasSubstr("CHECK: one type only, because a scalar has type T"),
+                    HasSubstr("CHECK: only one type is possible, because a scalar also has type T"),
                     HasSubstr("scalar     a f32 = 1 "), HasSubstr("scalar     b f32 = 1 "),
                     Not(HasSubstr("f64 "))));
   EXPECT_THAT(adoption.adopted.text, AllOf(HasSubstr("//@ types      y=f32 x=y\n"),

@@ -318,7 +318,7 @@ TEST(Adopt, OneOfSeveralKernelsIsNamed) {
                           "__global__ void scale(float* x, int n) { x[threadIdx.x] *= 2.0f; }\n";
   EXPECT_THAT(error_text(ErrorKind::usage, [&] { (void)adopted(two.c_str()); }),
               StartsWith("kernels/file.cu: this file defines 2 kernels (vector_add, scale). Next: "
-                         "name the kernel to adopt, --kernel vector_add"));
+                         "name the kernel to adopt with --kernel vector_add"));
   EXPECT_EQ(adopted(two.c_str(), {{"scale"}, ""}).operation_name, "scale");
   EXPECT_THAT(error_text(ErrorKind::usage,
                          [&] {
@@ -512,9 +512,9 @@ __global__ void k(float* y, int n) {
   EXPECT_THAT(
       adoption.notes,
       ElementsAre(
-          HasSubstr("line 2: one is a P, but all elements of an operand have one type"),
+          HasSubstr("line 2: one has the type P, but all elements of an operand have one type"),
           HasSubstr("line 3: two is a struct"),
-          HasSubstr("line 4: three is a variable template, and Kiln cannot fill its instances"),
+          HasSubstr("line 4: three is a variable template, which Kiln cannot fill"),
           HasSubstr("line 5: five is a pointer in constant memory")));
 }
 

@@ -33,10 +33,11 @@ Trial predicted_trial() {
 
 TEST(TrialText, WhatTheChecksOfADeviceDidNotSeeIsNotCalledVerified) {
   Trial trial = predicted_trial();
-  const std::string unchecked = facts_of(trial, "the budget ended first");
-  EXPECT_THAT(unchecked,
-              HasSubstr("verified  results only, largest error 0.50 of the bound; not checked for "
-                        "races, missing waits and similar faults: the budget ended first\n"));
+  const std::string unchecked = facts_of(trial, "the budget ended before the checks");
+  EXPECT_THAT(
+      unchecked,
+      HasSubstr("verified  results only, largest error 0.50 of the bound; not checked for "
+                "races, missing waits and similar faults: the budget ended before the checks\n"));
   EXPECT_THAT(unchecked, Not(HasSubstr("yes")));
   EXPECT_THAT(facts_of(trial), HasSubstr("missing waits and similar faults\n"));
   trial.verification->checked = true;

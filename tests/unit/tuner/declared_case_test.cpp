@@ -285,9 +285,10 @@ TEST(DeclaredSetup, ADeclarationWithoutAValueIsTheAuthorsFault) {
               HasSubstr("block"));
   EXPECT_THAT(broken_setup("no_argument", "(float) side", "side * 1000000000"),
               HasSubstr("an int;"));
-  EXPECT_THAT(broken_setup("no_bound", "16 + log2(side)", "16 / (side - 10)"),
-              HasSubstr("planted.cu:16: the bound \"16 / (side - 10)\" has no value for "
-                        "batch=6 side=10 step=4"));
+  EXPECT_THAT(
+      broken_setup("no_bound", "16 + log2(side)", "16 / (side - 10)"),
+      HasSubstr("planted.cu:16: the bound \"16 / (side - 10)\" is negative or undefined for "
+                "batch=6 side=10 step=4"));
   EXPECT_THAT(broken_setup("negative_bound", "16 + log2(side)", "3 - side"),
               HasSubstr("has no value"));
 }
@@ -307,11 +308,12 @@ TEST(DeclaredSetup, AnExactReferenceOfWideIntegersWritesThemAsTheyAre) {
   }
   const Operation& operation = planted_operation(text);
   const Problem problem = problem_of(operation, {{"n", 5}, {"m", 9}});
-  EXPECT_THAT(refusal(ErrorKind::template_,
-                      [&] { (void)declared_setup(declared_case(operation, problem, {})); }),
-              AllOf(HasSubstr("y has 64-bit integers and is \"exact\", but the reference writes "
-                              "y.f64, which has 53 bits"),
-                    HasSubstr("Next: give the reference \"y\"")));
+  EXPECT_THAT(
+      refusal(ErrorKind::template_,
+              [&] { (void)declared_setup(declared_case(operation, problem, {})); }),
+      AllOf(HasSubstr("y holds 64-bit integers and must be \"exact\", but the reference writes "
+                      "y.f64, which has only 53 bits"),
+            HasSubstr("Next: write y instead of y.f64")));
 }
 
 TEST(DeclaredSetup, AProblemWithoutResultsIsNotSetUp) {

@@ -64,7 +64,7 @@ TEST(WrongOutputs, SayHowFarOffWhereNumbersLookTheSame) {
 
 TEST(WrongOutputs, SayThatABoundIsLessThanOneRounding) {
   EXPECT_EQ(describe(wrong_output(0.1 + 1.3e-9, 0.1, 1e-9)),
-            "row 3 column 1: 0.1, off by 1.3e-09, bound 1e-09, less than one rounding of f32 "
+            "row 3 column 1: 0.1, off by 1.3e-09, bound 1e-09, less than one rounding error of f32 "
             "(6e-09)");
   WrongOutput wide = wrong_output(0.1 + 1.3e-9, 0.1, 1e-9);
   wide.type = DType::f64;
@@ -125,8 +125,9 @@ TEST_F(DeclaredVerifierTest, TheBoundIsOfRoundingErrors) {
 
 TEST_F(DeclaredVerifierTest, WritesOutsideAreFound) {
   prepare(kScaleRows, {{"rows", 4}, {"cols", 8}});
-  expect_found("scale_writes_behind", HasSubstr("after y, 4 bytes past its end"), "scale_right");
-  expect_found("scale_writes_before", HasSubstr("before y, 4 bytes ahead of its start"),
+  expect_found("scale_writes_behind", HasSubstr("after y, first at offset 4 from the end of y"),
+               "scale_right");
+  expect_found("scale_writes_before", HasSubstr("before y, first at offset -4 from the start of y"),
                "scale_right");
 }
 

@@ -99,8 +99,9 @@ TEST_F(ProcessCompilerTest, AChildThatDiesFailsItsCompilationOnly) {
   auto other = begin("slow");
   const CompileResult crashed = compiler_.compile(source("crash"));
   EXPECT_FALSE(crashed.ok);
-  EXPECT_THAT(crashed.log, HasSubstr("kernel.cu: the compiler crashed twice on this source: the "
-                                     "compiler's process was killed by signal 6"));
+  EXPECT_THAT(crashed.log,
+              HasSubstr("kernel.cu: the compiler crashed twice while it compiled this file "
+                        "(the compiler process was killed by signal 6"));
   EXPECT_THAT(crashed.log, HasSubstr("Next: look for huge or deeply nested code"));
   EXPECT_TRUE(other.get().ok);
   EXPECT_TRUE(compiler_.compile(source("right")).ok);
@@ -215,7 +216,7 @@ TEST_F(ProcessCompilerTest, WithoutChildrenItCompilesInThisProcessAndSaysWhy) {
   EXPECT_THAT(warning_of(planted_command("dies"), "nvrtc 99.0"),
               HasSubstr("code 9; it printed: no such luck"));
   EXPECT_THAT(warning_of(planted_command(), "nvrtc 98.0"),
-              HasSubstr("it has nvrtc 99.0, not nvrtc 98.0"));
+              HasSubstr("the new process has nvrtc 99.0, but this process has nvrtc 98.0"));
 }
 
 WorkerProcess::Patience twenty_seconds() {

@@ -284,7 +284,8 @@ TEST_F(ResumeTest, TwoSessionsShareTheWorkAndRepeatNothing) {
   EXPECT_EQ(distinct.size(), 12U);
   EXPECT_EQ(first.evaluated().size() + second_evaluated.size(), 12U);
   EXPECT_EQ(stored().size(), 12U);
-  EXPECT_THAT(observer.notes, Contains(HasSubstr("4 candidates were left to another run")));
+  EXPECT_THAT(observer.notes,
+              Contains(HasSubstr("another run with the same database measures 4 candidates")));
 }
 
 TEST_F(ResumeTest, ACandidateThatWasBrokenOffIsAsGoodAsUntried) {

@@ -96,12 +96,12 @@ TEST_F(SearchSpaceTest, ATemplateThatListsNoneOfTheValuesIsLeftOut) {
   const SearchSpace space = make({"toy_a", "toy_b"}, {{"x", {5}}});
   EXPECT_EQ(space.find("toy_a"), nullptr);
   EXPECT_EQ(space.find("toy_b")->space.count(), 1U);
-  EXPECT_THAT(space.unsupported, Contains("toy_a: lists none of x=5"));
+  EXPECT_THAT(space.unsupported, Contains("toy_a: allows none of the values x=5"));
 }
 
 TEST_F(SearchSpaceTest, UnknownNamesAndValuesAreErrors) {
   EXPECT_THAT(error_of({"toy_a"}, {{"tile", {1}}}),
-              HasSubstr("tunable 'tile'; 'kiln templates NAME' shows the tunables"));
+              HasSubstr("tunable 'tile'. Next: `kiln templates NAME` shows the tunables"));
   EXPECT_THAT(error_of({"toy_a"}, {{"X", {1}}}),
               AllOf(HasSubstr("tunable 'X'"), HasSubstr("\"x\"?")));
   EXPECT_THAT(error_of({"toy_a"}, {{"x", {1, 9}}}), HasSubstr("lists x=9"));
