@@ -48,9 +48,10 @@ class ChoiceUse {
       if (used) continue;
       const auto& [name, value] = choice;
       return names_.contains(name)
-                 ? fmt::format("no selected template allows {}={}. Next: `kiln templates NAME` "
-                               "shows the allowed values",
-                               name, value_text(value))
+                 ? fmt::format(
+                       "no selected template allows {}={}. Next: `kiln templates NAME` "
+                       "shows the allowed values",
+                       name, value_text(value))
                  : fmt::format(
                        "no selected template has a tunable '{}'{} Next: `kiln templates NAME` "
                        "shows the tunables",
