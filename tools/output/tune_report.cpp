@@ -50,7 +50,8 @@ std::string codes_text(const TuneReport& report) {
                                  count_text(codes + shared), codes + shared == 1 ? "" : "s");
   if (shared == 0) return text;
   const double share = static_cast<double>(shared) / static_cast<double>(codes + shared);
-  return text + fmt::format("; {} candidates ({}) {}", count_text(shared), percent_text(share),
+  return text + fmt::format("; {} candidate{} ({}) {}", count_text(shared), shared == 1 ? "" : "s",
+                            percent_text(share),
                             ran ? "reused the result of an identical binary"
                                 : "have the same binary as another candidate");
 }
