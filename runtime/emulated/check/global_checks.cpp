@@ -109,14 +109,12 @@ bool GlobalChecks::check_contents(Warp& warp, const Instr& instr, const WarpAcce
   }
   if (access.kind != AccessKind::store && !at.read_only && at.name.empty() &&
       !allows(launch_->allowed, Allowed::uninitialised_unused)) {
-    for (int i = 0; i < access.bytes; ++i) {
-      if (at.is_written(address + static_cast<std::uint64_t>(i))) continue;
-      warp.report(
-          instr, lanes, Finding::uninitialised,
-          fmt::format("reads uninitialised global memory ({})",
-                      at.place_text(address + static_cast<std::uint64_t>(i), access.element_bytes)),
-          address);
-      break;
+    const auto length = static_cast<std::uint64_t>(access.bytes);
+    if (const auto first = at.first_unwritten(address, length)) {
+      warp.report(instr, lanes, Finding::uninitialised,
+                  fmt::format("reads uninitialised global memory ({})",
+                              at.place_text(*first, access.element_bytes)),
+                  address);
     }
   }
   return true;

@@ -65,10 +65,15 @@ void Allocation::fill(std::uint64_t at, std::uint8_t value, std::int64_t length)
   if (written) std::memset(written.get() + (at - address), 1, count);
 }
 
-bool Allocation::is_written(std::uint64_t at) const {
-  if (!written) return true;
-  const std::atomic_ref<std::uint8_t> flag(written[at - address]);
-  return flag.load(std::memory_order_relaxed) != 0;
+std::optional<std::uint64_t> Allocation::first_unwritten(std::uint64_t at,
+                                                         std::uint64_t length) const {
+  if (!written) return std::nullopt;
+  std::uint8_t* const flags = written.get() + (at - address);
+  for (std::uint64_t i = 0; i < length; ++i) {
+    const std::atomic_ref<std::uint8_t> flag(flags[i]);
+    if (flag.load(std::memory_order_relaxed) == 0) return at + i;
+  }
+  return std::nullopt;
 }
 
 const Allocation& GlobalMemory::allocate(const AllocationWish& wish) {
