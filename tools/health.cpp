@@ -238,7 +238,8 @@ Finding check_variables() {
                                    [&](const Variable& variable) { return name == variable.name; });
     if (!known) strange += fmt::format("{}{}", strange.empty() ? "" : ", ", name);
   }
-  if (strange.empty()) return {"variables", State::ok, "no unknown KILN_ variable", ""};
+  if (strange.empty())
+    return {"variables", State::ok, "Kiln knows all KILN_ variables that are set", ""};
   std::vector<std::string_view> ours;
   for (const auto& variable : kVariables) {
     if (variable.name.starts_with(kVariablePrefix)) ours.push_back(variable.name);

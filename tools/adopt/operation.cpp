@@ -113,7 +113,8 @@ class OperationWriter {
       }
     }
     write_cases();
-    lines_.add("flops", kFillIn, "operations of one run; a multiply-add counts as two");
+    lines_.add("flops", kFillIn,
+               "floating-point operations of one run; a multiply-add counts as two");
   }
 
   /// Sizes that no tile divides, small enough for the emulated GPU.

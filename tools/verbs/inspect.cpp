@@ -313,8 +313,8 @@ Action add_inspect(CLI::App& verb, const Operation& operation) {
       ->type_name("N")
       ->check(whole_number(0, kMostInt));
   verb.add_option("--top", o.top,
-                  "Number of costliest source lines to show, plus all lines with bank conflicts or "
-                  "excess sectors (default 12)")
+                  "Show the N costliest source lines, and all lines with bank conflicts or excess "
+                  "sectors (default 12)")
       ->type_name("N")
       ->check(whole_number(0, kMostInt));
   verb.add_flag("--source", o.source, "Also show the text of each source line");

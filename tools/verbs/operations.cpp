@@ -263,8 +263,9 @@ std::string reference_text(const Operation& operation) {
   if (judge.integers) {
     const std::string& most = judge.integers->text();
     results.add("integers",
-                most == "0" ? "no integer inputs give exact results"
-                            : fmt::format("inputs from -R to R give exact results, R = {}", most));
+                most == "0"
+                    ? "no integer inputs give exact results"
+                    : fmt::format("integer inputs from -R to R give exact results, R = {}", most));
   }
   std::vector<std::string> cases;
   for (const auto& sizes : judge.ragged) cases.push_back(case_text(sizes));

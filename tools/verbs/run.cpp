@@ -158,10 +158,11 @@ std::string report_text(const RunReport& report, const AnyKernel& kernel) {
               "only the results of this run; `kiln verify` also looks for races and missing waits");
   }
   if (!report.times_ns.empty()) {
-    facts.add("time",
-              fmt::format(
-                  "{} (shortest of {} launches, operands warm; `kiln bench` measures more exactly)",
-                  time_text(report.best_ns()), report.times_ns.size()));
+    facts.add(
+        "time",
+        fmt::format(
+            "{} (shortest of {} launches, with warm caches; `kiln bench` measures more exactly)",
+            time_text(report.best_ns()), report.times_ns.size()));
     facts.add("rate", rate_text(report.problem, report.best_ns()));
   }
   if (report.emulated) {

@@ -148,8 +148,8 @@ class Tuning {
       limits_ = bench_.evaluator->info().limits;
       if (provenance() == Provenance::modelled && options.measurement_given) {
         context.note(
-            "--samples and --warm have no effect here: an emulated GPU predicts times, with the "
-            "operands in DRAM");
+            "--samples and --warm have no effect here, because an emulated GPU predicts times. The "
+            "prediction assumes that the operands are in DRAM");
       }
       if (bench_.evaluator->info().driver.starts_with(kPublishedFigures)) {
         context.note(
@@ -323,8 +323,8 @@ Action add_tune(CLI::App& verb, const Operation& operation) {
   options->problem.add_to(verb, operation, ProblemFlags::Word::optional);
   auto& o = *options;
   verb.add_option("--suite", o.suite,
-                  "Tune each problem in FILE, one per line: `name dtype M N K layout`; a header "
-                  "line names another operation or other columns")
+                  "Tune each problem in FILE, one per line: `name dtype M N K layout`; for another "
+                  "operation or other columns, first write a header line")
       ->type_name("FILE");
   verb.add_flag("--stale", o.stale,
                 "Retune each problem whose template or operation has changed since the last tuning "

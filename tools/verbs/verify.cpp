@@ -529,7 +529,8 @@ Action add_verify(CLI::App& verb, const Operation& operation) {
   options->problem.add_to(verb, operation, ProblemFlags::Word::required);
   options->selection.add_to(verb);
   verb.add_option("--timeout", options->timeout,
-                  "Time-out of one launch; on a GPU, of all launches together (default 60s)")
+                  "Time limit for each launch on an emulated GPU, or for all launches together on "
+                  "a GPU (default 60s)")
       ->type_name("TIME");
   verb.add_option("--seed", options->seed, "Seed of the data (default 1)")
       ->type_name("N")
