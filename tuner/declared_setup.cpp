@@ -242,8 +242,8 @@ void add_declared_reference(const Operation& operation, Compiler& compiler,
   if (!compiled.ok) {
     throw Error(
         ErrorKind::template_,
-        fmt::format("{}:{}: the {} kernel {} does not compile for {}, so no kernel "
-                    "of {} can be verified:\n{}",
+        fmt::format("{}:{}: the {} kernel {} does not compile for {}, so Kiln cannot verify any "
+                    "kernel of {}:\n{}",
                     origin.file, first_judge(operation).line, judges_text(operation), names,
                     request.arch, operation.name, explain_compile_log(operation, compiled.log)));
   }

@@ -335,7 +335,7 @@ Action add_bench(CLI::App& verb, const Operation& operation) {
                   "Compare with the fastest algorithm that the heuristics of LIBRARY return")
       ->type_name("LIBRARY");
   CLI::Option* const rounds =
-      verb.add_option("--rounds", o.rounds, "Rounds of the comparison (default 15)")
+      verb.add_option("--rounds", o.rounds, "Number of rounds of the comparison (default 15)")
           ->type_name("N")
           ->check(whole_number(3, kMostRepetitions));  // of fewer there is no spread
   CLI::Option* const turn =

@@ -93,7 +93,7 @@ void add_launch_facts(FactSheet& sheet, const LaunchProfile& launch) {
   sheet.add("residency", fmt::format("{} blocks per multiprocessor at once, {:.2f} waves",
                                      prediction.blocks_per_sm, prediction.rounds));
   sheet.add("counted",
-            fmt::format("{} of {} blocks; the lines below are extrapolated to the whole launch",
+            fmt::format("{} of {} blocks; the numbers below are extrapolated to the whole launch",
                         count_text(launch.facts.blocks), count_text(launch.blocks)));
   const auto& total = launch.total;
   sheet.add("global",

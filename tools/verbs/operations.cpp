@@ -385,8 +385,8 @@ Action add_operations(CLI::App& verb, const Operation& /*operation*/) {
   auto* const names =
       verb.add_flag("--names", options->names, "Print only the names, one per line");
   verb.add_flag("--flags", options->flags,
-                "Print only the flags of the operation's problems, one per line: flag, meaning and "
-                "known values, separated by tabs")
+                "Print only the flags that describe a problem of the operation, one per line: "
+                "flag, meaning and known values, separated by tabs")
       ->needs(name)
       ->excludes(names);
   return [options](Context& context) {

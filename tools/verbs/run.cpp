@@ -305,7 +305,7 @@ Action add_run(CLI::App& verb, const Operation& operation) {
                   "Time-out of one launch (default 60s; more on an emulated device for a large "
                   "problem)")
       ->type_name("TIME");
-  verb.add_option("--seed", options->seed, "Seed of the data (default 1)")
+  verb.add_option("--seed", options->seed, "Seed for the random data (default 1)")
       ->type_name("N")
       ->check(whole_number(0));
   return [options](Context& context) { return run_problem(context, *options); };

@@ -339,7 +339,8 @@ Action add_tune(CLI::App& verb, const Operation& operation) {
   verb.add_option("--strategy", o.strategy,
                   "Search strategy (default guided; on an emulated device, model)")
       ->type_name("STRATEGY");
-  verb.add_option("--seed", o.seed, "Seed of the strategy and of the data (default 1)")
+  verb.add_option("--seed", o.seed,
+                  "Seed for the search strategy and for the random data (default 1)")
       ->type_name("N")
       ->check(whole_number(0));
   verb.add_option("--templates", o.templates, "Search only these templates")
@@ -361,9 +362,9 @@ Action add_tune(CLI::App& verb, const Operation& operation) {
       verb.add_option("--samples", o.samples, "Timed samples per candidate (default 15)")
           ->type_name("N")
           ->check(whole_number(3, kMostRepetitions));  // of fewer there is no spread
-  verb.add_flag(
-      "--compile-only", o.compile_only,
-      "Use no device: render and compile all candidates, store each outcome and rank by occupancy");
+  verb.add_flag("--compile-only", o.compile_only,
+                "Use no device: render and compile all candidates, store each outcome, and rank "
+                "the candidates by occupancy");
   verb.add_option("--arch", o.arch, "With --compile-only: the architecture to compile for")
       ->type_name("ARCH");
   verb.add_flag("--no-baseline", o.no_baseline, "Do not compare the result with cuBLASLt");
