@@ -49,11 +49,12 @@ Finding check_device(const Context& context, Health& health) {
     const auto& info = device->info();
     health.device_found = true;
     if (info.provenance == Provenance::modelled) {
-      return {"device", State::ok,
-              fmt::format("{}: an emulated {}; kernels run on this machine's processors, times are "
-                          "predictions",
-                          spec.value, device_text(info.device_class)),
-              ""};
+      return {
+          "device", State::ok,
+          fmt::format(
+              "{}: an emulated {}; kernels run on this machine's CPU, and times are predictions",
+              spec.value, device_text(info.device_class)),
+          ""};
     }
     return {"device", State::ok,
             fmt::format("{}: {}, {}, driver {}", spec.value, device_text(info.device_class),

@@ -132,7 +132,7 @@ std::string surplus_text(const CLI::App& app) {
     }
   }
   std::string known = suggestion(word.substr(0, word.find('=')), known_words(app));
-  if (known.empty() && flag == extras.end()) known = "; a value must follow its flag";
+  if (known.empty() && flag == extras.end()) known = "; write a value directly after its flag";
   return fmt::format("{}: not expected here{}", word, known);
 }
 

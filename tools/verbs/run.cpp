@@ -213,7 +213,7 @@ std::unique_ptr<ProblemRun> make_run(Context& context, const ProblemCase& one, s
 void note_of_patience(const Context& context, double products) {
   if (products <= kSilentProducts) return;
   context.note(fmt::format(
-      "the emulated GPU runs {} multiply-adds on this machine's processors, which takes a while",
+      "the emulated GPU runs {} multiply-adds on this machine's CPU. This takes a while",
       count_text(static_cast<std::uint64_t>(products))));
 }
 
@@ -294,11 +294,10 @@ Action add_run(CLI::App& verb, const Operation& operation) {
   verb.add_option("--log", options->log,
                   "What the library prints to stderr (default: KILN_LOG, else `warning`)")
       ->type_name("LEVEL");
-  verb.add_option(
-          "--repeat", options->repeat,
-          fmt::format(
-              "Timed launches after the first launch (default {}; none on an emulated device)",
-              kTimedLaunches))
+  verb.add_option("--repeat", options->repeat,
+                  fmt::format("Number of timed launches after the first launch (default {}; none "
+                              "on an emulated device)",
+                              kTimedLaunches))
       ->type_name("N")
       ->check(whole_number(0, kMostRepetitions));
   verb.add_option("--timeout", options->timeout,
