@@ -107,7 +107,7 @@ NvrtcCompiler::NvrtcCompiler(NvrtcApi api, std::vector<std::string> include_fold
       "NVRTC changes the signal handlers of this process, and Kiln cannot prevent this ({}). "
       "SIGINT and SIGTERM end the process while NVRTC compiles the first kernel, and your own "
       "handlers may stop working. Next: install your signal handlers after the first call of "
-      "get(), or compile the kernels beforehand with `kiln tune`",
+      "get(), or compile the kernels beforehand with `kiln run`",
       api_.unshielded));
 }
 
@@ -225,7 +225,7 @@ void NvrtcCompiler::compile_watched(CompileResult& result, const CompileRequest&
     warn_(
         fmt::format("NVRTC changed the signal action of {} while it compiled the first kernel. "
                     "Kiln cannot prevent this with {}. Next: install your signal handlers after "
-                    "the first call of get(), or compile the kernels beforehand with `kiln tune`",
+                    "the first call of get(), or compile the kernels beforehand with `kiln run`",
                     changed, identity()));
   }
 }

@@ -137,7 +137,7 @@ void GlobalChecks::report_race(Warp& warp, const Instr& instr, const WarpAccess&
   }
   warp.report_race(
       instr, lanes, {conflict.instruction, reach},
-      fmt::format("{} global memory that {} {} at {}, and nothing orders the two ({})",
+      fmt::format("{} global memory that {} {} at {}, and nothing orders the two accesses ({})",
                   access.kind == AccessKind::store ? "writes" : "reads", other,
                   conflict.wrote ? "writes" : "reads", warp.program().site_of(conflict.instruction),
                   place.allocation->place_text(place.address, access.element_bytes)),

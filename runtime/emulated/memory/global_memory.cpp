@@ -82,8 +82,8 @@ const Allocation& GlobalMemory::allocate(const AllocationWish& wish) {
   if (bytes < 0 || (!wish.unbacked && (around > left || bytes > left - around))) {
     throw Error(
         ErrorKind::device,
-        fmt::format("the emulated GPU has {} of {} bytes left, but {} are requested. Next: use a "
-                    "smaller problem, or an emulated device with more memory.",
+        fmt::format("the emulated GPU has {} of {} bytes left, but the program requests {} bytes. "
+                    "Next: use a smaller problem, or an emulated device with more memory.",
                     left, limit_bytes_, bytes));
   }
   Allocation piece;

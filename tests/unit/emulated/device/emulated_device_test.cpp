@@ -119,7 +119,7 @@ TEST(EmulatedDevice, VariablesOfAModuleCanBeCopiedTo) {
   EXPECT_EQ(values, (std::array<std::uint32_t, 3>{0, 7, 0}));
   const DeviceStatus refused =
       device.copy_on_device(weights->address, counter->address, 8, nullptr);
-  EXPECT_THAT(refused.message, HasSubstr("outside of all allocations"));
+  EXPECT_THAT(refused.message, HasSubstr("not inside one allocation"));
 }
 
 constexpr const char* kPair =
@@ -199,7 +199,7 @@ TEST(EmulatedDevice, WhatTakesFarTooLongIsNoTime) {
   DeviceStatus status;
   static_cast<void>(kernel.device.predict(kernel.request, status));
   EXPECT_EQ(status.code, DeviceStatus::Code::launch_failed);
-  EXPECT_THAT(status.message, HasSubstr("clocks; no time is predicted"));
+  EXPECT_THAT(status.message, HasSubstr("Kiln cannot predict a time"));
 }
 
 // The block that is traced ends at once, and so its others are worth a look, which has to end, too.
@@ -269,7 +269,7 @@ TEST(EmulatedDevice, ChecksCountTheBlocksThatTouchNoMemory) {
     EXPECT_TRUE(kernel.launch().ok());
   }
   EXPECT_EQ(kernel.device.take_remark(),
-            "96 of 100 blocks of k read and write nothing: is the grid too large?");
+            "96 of 100 blocks of k read and write no global memory: is the grid too large?");
   EXPECT_EQ(kernel.device.take_remark(), "");
 }
 
