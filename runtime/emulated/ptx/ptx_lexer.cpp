@@ -211,7 +211,7 @@ void Lexer::read_decimal() {
   double value = 0;
   const auto [end, error] = std::from_chars(begin, begin + length, value);
   if (error != std::errc{} || end != begin + length) {
-    fail_at(token_, "a double cannot hold this number");
+    fail_at(token_, "this number is not a valid double");
   }
   finish(Token::Kind::real, length);
   token_.bits = std::bit_cast<std::uint64_t>(value);
@@ -248,7 +248,7 @@ void Lexer::read_number() {
     token_.is_unsigned = true;
   }
   token_.text = text_.substr(begin, position_ - begin);
-  if (continues_word(at(0))) fail_at(token_, "letters or wrong digits follow this number");
+  if (continues_word(at(0))) fail_at(token_, "invalid letters or digits follow this number");
 }
 
 Nesting::Nesting(int& depth, const Token& where) : depth_(depth) {
