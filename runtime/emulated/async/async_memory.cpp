@@ -48,7 +48,7 @@ SharedSpot shared_spot(Warp& warp, const Instr& instr, int lane, std::uint64_t a
   if (!spot.owner->shared_holds(spot.offset, bytes)) {
     warp.fail(
         instr, bit(lane), Finding::out_of_bounds,
-        fmt::format("touches {} bytes at offset {}, outside the {} bytes of shared memory", bytes,
+        fmt::format("accesses {} bytes at offset {}, outside the {} bytes of shared memory", bytes,
                     std::int64_t{spot.offset} - kSharedBase, spot.owner->shared_bytes()),
         address);
   }

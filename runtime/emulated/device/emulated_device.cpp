@@ -89,8 +89,8 @@ DeviceStatus refusal(const DeviceLimits& limits, const emulated::Program& progra
                                   static_cast<std::int64_t>(smem));
   if (fit.blocks_per_sm > 0) return {};
   return refused(
-      fmt::format("a block of {} threads with {} registers each and {} bytes of shared "
-                  "memory does not fit on a multiprocessor of this device: {}",
+      fmt::format("a block of {} threads with {} registers each and {} bytes of shared memory does "
+                  "not fit on a multiprocessor of this device (limit: {})",
                   threads, program.registers, smem, fit.limiter));
 }
 

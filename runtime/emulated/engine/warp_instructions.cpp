@@ -385,7 +385,7 @@ void decode_barrier_reduction(DecodeContext& context, Instr& out) {
   if (what.empty()) context.fail("has no operation");
   const Type type = what == "popc" ? take_word(context) : context.take_type();
   const std::size_t last = context.operands() - 1;
-  if (last != 2 && last != 3) context.fail("has the wrong number of operands");
+  if (last != 2 && last != 3) context.fail("must have 3 or 4 operands");
   const auto mode = what == "popc"  ? BarrierMode::reduce_count
                     : what == "and" ? BarrierMode::reduce_and
                                     : BarrierMode::reduce_or;

@@ -145,9 +145,9 @@ class KILN_API Kernel : public AnyKernel {
   /// for this stream. Make this launch before you capture the stream into a graph, and replay the
   /// graph on the same stream. Do not destroy the stream before its launches have ended.
   ///
-  /// If the caller passes a workspace, the rules for capture, replay and the end of the stream do
-  /// not apply. However, two launches or replays with the same workspace must not run at the same
-  /// time.
+  /// If the caller passes a workspace, these rules for capture, replay and destruction of the
+  /// stream do not apply. However, two launches or replays with the same workspace must not run at
+  /// the same time.
   ///
   /// Throws Error(usage) in these cases:
   /// - an operand with elements is null;
@@ -193,9 +193,9 @@ class KILN_API OperationKernel : public AnyKernel {
   /// for this stream. Make this launch before you capture the stream into a graph, and replay the
   /// graph on the same stream. Do not destroy the stream before its launches have ended.
   ///
-  /// If the caller passes a workspace, the rules for capture, replay and the end of the stream do
-  /// not apply. However, two launches or replays with the same workspace must not run at the same
-  /// time.
+  /// If the caller passes a workspace, these rules for capture, replay and destruction of the
+  /// stream do not apply. However, two launches or replays with the same workspace must not run at
+  /// the same time.
   ///
   /// Throws Error(usage) in these cases:
   /// - the number of operands differs from the declaration, or `scalars` has more values than the
