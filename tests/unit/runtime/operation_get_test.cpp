@@ -272,7 +272,8 @@ TEST_F(OperationGet, AMistakeInTheOnlyTemplateIsTheReason) {
   const Library library = open_with_kernels();
   EXPECT_THAT(
       error_of(ErrorKind::not_found, [&] { static_cast<void>(library.get(row_sums(20, 30, 1))); }),
-      HasSubstr("left out: " + template_path_.front() + "/row_sums_twice.cu:3:5: "));
+      HasSubstr("Kiln ignores this broken file: " + template_path_.front() +
+                "/row_sums_twice.cu:3:5: "));
 }
 
 TEST_F(OperationGet, EqualProblemsHaveOneKey) {

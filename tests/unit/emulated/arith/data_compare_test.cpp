@@ -176,7 +176,8 @@ TEST(DataCompare, SetWritesTheTruthOfItsType) {
 }
 
 TEST(DataCompare, WhatPtxHasNotIsRefused) {
-  lane_test::expect_refused("setp.lt.b32 %pd, %ra, %rb;", "no comparison");
+  lane_test::expect_refused("setp.lt.b32 %pd, %ra, %rb;",
+                            "has the comparison .lt, which does not exist for type .b32");
   lane_test::expect_refused("setp.lo.s32 %pd, %ra, %rb;");
   lane_test::expect_refused("setp.equ.u32 %pd, %ra, %rb;");
   lane_test::expect_refused("setp.eq.ftz.f64 %pd, %la, %lb;");

@@ -139,7 +139,7 @@ TEST(EmulatedDevice, AKernelThatStatesItsClusterGetsIt) {
               HasSubstr("clusters of 4 x 1 x 1 blocks, but the kernel requires 2 x 1 x 1"));
   kernel.request.geometry.cluster = {1, 1, 1};
   kernel.request.geometry.grid = {3, 1, 1};
-  EXPECT_THAT(kernel.launch().message, HasSubstr("not a multiple of the cluster"));
+  EXPECT_THAT(kernel.launch().message, HasSubstr("not a multiple of the size of the cluster"));
 }
 
 TEST(EmulatedDevice, AShapeThatIsRefusedIsNotCountedEither) {
@@ -149,7 +149,7 @@ TEST(EmulatedDevice, AShapeThatIsRefusedIsNotCountedEither) {
   Loaded kernel(text);
   kernel.request.geometry.grid = {4, 1, 1};
   const std::string refused = kernel.launch().message;
-  EXPECT_THAT(refused, HasSubstr("not a multiple of the cluster"));
+  EXPECT_THAT(refused, HasSubstr("not a multiple of the size of the cluster"));
   DeviceStatus status;
   static_cast<void>(kernel.device.count(kernel.request, 1, status));
   EXPECT_EQ(status.message, refused);
