@@ -199,8 +199,9 @@ void KernelLoader::refuse_untuned(const WantedKernel& wanted, const Refusals& re
   const std::string fault =
       refusals.candidates.empty()
           ? fmt::format("no tuned kernel {}", place)
-          : fmt::format("none of the best {} tuned kernels {} works here (last failure: {})",
-                        refusals.candidates.size(), place, refusals.latest);
+          : fmt::format(
+                "none of the best {} tuned kernels {} works on this machine (last failure: {})",
+                refusals.candidates.size(), place, refusals.latest);
   throw Error(ErrorKind::not_found, fmt::format("{}. Next: tune the problem with: {}", fault,
                                                 command_that_tunes(wanted)));
 }

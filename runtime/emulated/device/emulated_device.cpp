@@ -376,7 +376,7 @@ DeviceStatus EmulatedDevice::wrong_argument(const LaunchRequest& request) {
   if (!request.parameters.empty()) {
     return {DeviceStatus::Code::launch_failed,
             fmt::format(
-                "the kernel's parameters take {} bytes, but the launch passes {} arguments of {} "
+                "the kernel's parameters take {} bytes, but the {} arguments of the launch take {} "
                 "bytes. Next: make the 'args' line of the launch match the kernel's parameters.",
                 program.parameter_bytes, request.parameters.size(), given),
             false};

@@ -178,7 +178,7 @@ void Lexer::advance() {
   }
   constexpr std::string_view kMarks = ";,:(){}[]<>@!+-*/%~&|^?=";
   if (kMarks.find(c) == kMarks.npos) {
-    fail_at(token_, fmt::format("the byte 0x{:02x} has no meaning in PTX",
+    fail_at(token_, fmt::format("PTX does not allow the byte 0x{:02x} here",
                                 static_cast<unsigned>(static_cast<unsigned char>(c))));
   }
   finish(Token::Kind::mark, 1);
