@@ -160,7 +160,7 @@ TEST(Verify, WhatLeavesEveryResultAsItIsIsFoundWithItsLine) {
       {"  if (row == args.m - 1) sum = fmaxf(sum, a[args.k]);", "out_of_bounds",
        "directly past the end of operand A"},
       {"  sum = fmaxf(sum, b[args.k * args.ldb]);", "out_of_bounds", "operand B"},
-      {"  if (row == 0) sum = fmaxf(sum, a[-1]);", "out_of_bounds", "4 bytes ahead of operand A"},
+      {"  if (row == 0) sum = fmaxf(sum, a[-1]);", "out_of_bounds", "4 bytes before operand A"},
       {"  if (row == args.m - 1 && col == args.n - 1) d[1] = 0.0f;", "out_of_bounds", "operand D"},
       {"  if (col == 0) d[args.m * args.ldd] = 0.0f;", "out_of_bounds", "operand D"},
       {"  sum = fmaxf(sum, *d);", "uninitialised", "of operand D of m=1 n=1 k=1, 4-byte element "},

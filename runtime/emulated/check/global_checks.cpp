@@ -101,7 +101,7 @@ bool GlobalChecks::check_contents(Warp& warp, const Instr& instr, const WarpAcce
                                   const Allocation& at) const {
   if (const auto gap = at.reached_gap(address, access.bytes)) {
     warp.report(instr, lanes, Finding::out_of_bounds,
-                fmt::format("{} {} bytes past the end of array {} of {}",
+                fmt::format("{} memory {} bytes past the end of array {} of {}",
                             access.kind == AccessKind::load ? "reads" : "writes", gap->first,
                             gap->second, at.describe()),
                 address);
@@ -135,7 +135,7 @@ void GlobalChecks::report_race(Warp& warp, const Instr& instr, const WarpAccess&
   }
   warp.report_race(
       instr, lanes, {conflict.instruction, reach},
-      fmt::format("{} global memory that {} {} at {}, and nothing orders the two ({})",
+      fmt::format("{} global memory that {} {} at {}, and nothing orders the two accesses ({})",
                   access.kind == AccessKind::store ? "writes" : "reads", other,
                   conflict.wrote ? "writes" : "reads", warp.program().site_of(conflict.instruction),
                   place.allocation->place_text(place.address, access.element_bytes)),
