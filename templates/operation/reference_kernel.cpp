@@ -139,9 +139,10 @@ void check_reference_results(const FrontMatterLine& line, const Operation& opera
     ResultPlaces places;
     count_places(args, i, places);
     if (places.own_type + places.float64 == 0) {
-      line.fail(0, fmt::format("the arguments of the reference lack the output {0}; pass "
-                               "\"{0}.f64\" for a result in float64, or \"{0}\"",
-                               operand.name));
+      line.fail(0,
+                fmt::format("the arguments of the reference lack the output {0}; pass \"{0}.f64\" "
+                            "for a result in float64, or \"{0}\" for a result in the type of {0}",
+                            operand.name));
     }
     if (places.own_type > 0 && places.float64 > 0) {
       line.fail(0, fmt::format(

@@ -72,7 +72,7 @@ std::string launch_comment(const LaunchGeometry& geometry, const std::string& na
   }
   if (geometry.overlaps) {
     text +=
-        "//     (it may overlap with the previous launch: "
+        "//     (this launch may overlap with the previous launch: "
         "cudaLaunchAttributeProgrammaticStreamSerialization)\n";
   }
   if (geometry.cooperative) {

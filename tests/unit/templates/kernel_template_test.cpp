@@ -42,7 +42,7 @@ TEST(KernelTemplate, SaysWhatItDoesNotTake) {
   gemm.c = gemm.d = DType::f32;
   EXPECT_EQ(why_unsupported(gemm), "");
   gemm.d = DType::f16;
-  EXPECT_EQ(why_unsupported(gemm), "tiny does not take d=f16 with a=bf16");
+  EXPECT_EQ(why_unsupported(gemm), "the template tiny does not accept d=f16 with a=bf16");
   EXPECT_THAT(why_unsupported(Gemm::of(DType::f32, 64, 64, 64)),
               AllOf(StartsWith("tiny "), EndsWith("a=f32")));
   Problem other = halves();
@@ -55,7 +55,7 @@ TEST(KernelTemplate, SaysWhichDeviceItNeeds) {
   old.sm = 70;
   old.arch = "sm_70";
   EXPECT_EQ(tiny_template().why_unsupported(halves(), old),
-            "tiny needs sm >= 75, but this is sm_70");
+            "the template tiny needs sm >= 75, but this device is sm_70");
 }
 
 TEST(KernelTemplate, SaysWhichRequirementNeverHolds) {

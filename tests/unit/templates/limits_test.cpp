@@ -205,7 +205,7 @@ TEST_F(Limits, DepthOfIncludes) {
   }
   EXPECT_THAT(error_text(ErrorKind::template_,
                          [&] { (void)inlined_text(headers, "#include \"h0.cuh\"\n"); }),
-              AllOf(StartsWith("h198.cuh:1:"), HasSubstr("nest more than 200 levels deep")));
+              AllOf(StartsWith("h198.cuh:1:"), HasSubstr("nested more than 200 levels deep")));
 }
 
 /// Sixteen tunables of forty values, which no order of binding separates.

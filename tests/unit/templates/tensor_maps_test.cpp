@@ -125,10 +125,10 @@ TEST(TensorMaps, DescriptionsTellPlansApart) {
 }
 
 TEST(TensorMaps, LinesThatAreWrongArePointedAt) {
-  EXPECT_THAT(parse_error("k, m; box 8, 8"), HasSubstr("begins with its operand"));
+  EXPECT_THAT(parse_error("k, m; box 8, 8"), HasSubstr("begins with the name of its operand"));
   EXPECT_THAT(parse_error("x: k, m; box 8, 8"), HasSubstr("gemm has no type slot \"x\""));
   EXPECT_THAT(parse_error("a: k, m"),
-              HasSubstr("box of this map has 0 dimensions, but its tensor has 2"));
+              HasSubstr("box of this map has 0 dimensions, but the tensor has 2"));
   EXPECT_THAT(parse_error("a: k, m; box 8, 8; swizle 128"),
               AllOf(HasSubstr("a map has no part \"swizle\""), HasSubstr("\"swizzle\"?")));
   EXPECT_THAT(parse_error("a: k, m; box 8, 8; box 8, 8"), HasSubstr("two \"box\""));
@@ -143,10 +143,12 @@ TEST(TensorMaps, LinesThatAreWrongArePointedAt) {
 }
 
 TEST(TensorMaps, ValuesThatCudaRefusesAreNamed) {
-  EXPECT_THAT(plan_error("a: k, m; box 512, 8"), HasSubstr("box \"512\" is 512, outside 1 to 256"));
+  EXPECT_THAT(plan_error("a: k, m; box 512, 8"),
+              HasSubstr("box \"512\" is 512, but must be from 1 to 256"));
   EXPECT_THAT(plan_error("a: k, m; box 4, 8"),
-              HasSubstr("8 bytes in the box are not a multiple of 16"));
-  EXPECT_THAT(plan_error("a: k, m; box 64, 8; swizzle 64"), HasSubstr("exceed the swizzle of 64"));
+              HasSubstr("a row of the box has 8 bytes, which is not a multiple of 16"));
+  EXPECT_THAT(plan_error("a: k, m; box 64, 8; swizzle 64"),
+              HasSubstr("more than the swizzle of 64"));
   EXPECT_THAT(plan_error("a: k, m; box 8, 8; swizzle 16"), HasSubstr("none of 0 32 64 128"));
   EXPECT_THAT(plan_error("a: k, m; box 8, 8; promote 512"), HasSubstr("none of 0 64 128 256"));
   EXPECT_THAT(plan_error("a: k, m; box 8, 8; pitch 4"), HasSubstr("not a multiple of 16"));
