@@ -143,7 +143,8 @@ TEST(Epilogue, ErrorsPointAtThePlace) {
   EXPECT_THAT(error_of("acc<0"), HasSubstr("a comparison with '<' needs"));
   EXPECT_THAT(error_of("relu"), HasSubstr("relu is a function"));
   EXPECT_THAT(error_of("1e999"), HasSubstr("not a finite number"));
-  EXPECT_THAT(error_of("a[]+b[]+d[]+e[]+f[]+g[]+h[]"), HasSubstr("more than 6 operands"));
+  EXPECT_THAT(error_of("a[]+b[]+d[]+e[]+f[]+g[]+h[]"),
+              HasSubstr("too many operands; the limit is 6"));
   EXPECT_THAT(error_of(""), HasSubstr("missing"));
   EXPECT_THAT(error_of("acc\x01+"), HasSubstr("column 4"));
   EXPECT_THAT(error_of(std::string(60, '(') + "acc"), HasSubstr("nests too deeply"));

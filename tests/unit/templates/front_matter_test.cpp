@@ -335,7 +335,8 @@ TEST(FrontMatterError, StructAtLaunch) {
   EXPECT_THAT(with("", "config"), HasSubstr("two \"config\" lines"));
   std::string many;
   for (int i = 0; i < 25; ++i) many += fmt::format("  int v{};  //@ let {}\n", i, i);
-  EXPECT_THAT(with(many), AllOf(StartsWith("tiny.cu:18:26:"), HasSubstr("more than 24 fields")));
+  EXPECT_THAT(with(many),
+              AllOf(StartsWith("tiny.cu:18:26:"), HasSubstr("too many fields; the limit is 24")));
   EXPECT_THAT(broken("struct TinyConfig {  //@ config",
                      "struct TinyLaunch {  //@ at launch\n  int splits;  //@ tune 1 2\n};\n"
                      "struct TinyConfig {  //@ config\n  int share;  //@ let 8 / splits"),
