@@ -94,7 +94,7 @@ class ExpressionParser : private ExpressionReader {
   /// Appends an operation; `change` is its effect on the number of pending values.
   std::size_t emit(Op op, int change) {
     pending_ += change;
-    if (pending_ > kMaxExpressionStack) fail(at_, "the expression nests too deeply");
+    if (pending_ > kMaxExpressionStack) fail(at_, "the expression is nested too deeply");
     code_.push_back(op);
     return code_.size() - 1;
   }

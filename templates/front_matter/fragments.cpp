@@ -116,7 +116,7 @@ std::vector<const FragmentStruct*> bases_of(const Declaration& declaration, bool
     if (found->is_at_launch != is_at_launch) {
       throw_at(declaration.place, declaration.name, 0,
                fmt::format("the base struct {} is marked \"//@ {}\", but the derived struct is "
-                           "marked \"//@ {}\"; write the same mark on both",
+                           "marked \"//@ {}\"; write the same mark on both structs",
                            name, kind_of(found->is_at_launch), kind_of(is_at_launch)));
     }
     bases.push_back(&*found);

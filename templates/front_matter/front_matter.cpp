@@ -189,8 +189,8 @@ TypeRow parse_type_row(const FrontMatterLine& line, const Operation& operation) 
   }
   for (const auto& slot : row.slots) {
     if (!is_grounded(slot.name)) {
-      line.fail(0, fmt::format("the type of \"{}\" is undefined, because these slots refer only to "
-                               "each other; write a list of types for one slot",
+      line.fail(0, fmt::format("the type of \"{}\" is undefined, because the slots in this line "
+                               "refer only to each other; list the types of one slot",
                                slot.name));
     }
   }

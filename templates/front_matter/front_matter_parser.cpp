@@ -101,9 +101,10 @@ class FrontMatterParser {
 
  private:
   [[noreturn]] void fail_file(std::string_view message) const {
-    throw Error(ErrorKind::template_, fmt::format("{}:1:1: the template {}; "
-                                                  "docs/reference/templates.md has the grammar",
-                                                  parts_.about.file, message));
+    throw Error(
+        ErrorKind::template_,
+        fmt::format("{}:1:1: the template {}; docs/reference/templates.md describes these lines",
+                    parts_.about.file, message));
   }
 
   template <class Visit>
@@ -401,14 +402,14 @@ class FrontMatterParser {
       const auto& used = parts_.space.names.name(slot);
       if (is_size(used)) {
         line.fail(offset_of_name(line.text, used),
-                  fmt::format("a let cannot depend on the size \"{}\": lets are compiled into the "
-                              "kernel, which serves many sizes",
+                  fmt::format("a let cannot depend on the size \"{}\", because lets are compiled "
+                              "into the kernel, and the kernel serves many sizes",
                               used));
       }
       if (contains(not_compiled_, used)) {
         line.fail(offset_of_name(line.text, used),
-                  fmt::format("a let cannot depend on \"{}\", which is known only at launch: lets "
-                              "are compiled into the kernel",
+                  fmt::format("a let cannot depend on \"{}\", because the value is known only at "
+                              "launch, but lets are compiled into the kernel",
                               used));
       }
     }

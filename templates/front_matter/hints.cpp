@@ -31,7 +31,7 @@ void check_lines(const std::string& file, std::string_view text) {
     throw_at({file, number, static_cast<int>(column), std::string(line)}, body, 0,
              is_statement
                  ? "\"//@\" must begin in the first column; remove the spaces before \"//@\""
-                 : fmt::format("expected here: a line of \"//@\" and one of {}, or a comment that "
+                 : fmt::format("expected here: \"//@\" followed by one of {}, or a comment that "
                                "begins with \"//\"",
                                fmt::join(kHints, ", ")));
   }

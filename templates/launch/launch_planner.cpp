@@ -104,8 +104,8 @@ std::vector<std::int64_t> LaunchPlanner::bind(const Config& config) const {
     const auto value = let.value.evaluate(values);
     if (!value) {
       throw Error(ErrorKind::usage,
-                  fmt::format("{}: {} is undefined for \"{}\"", kernel_template_.name(), let.name,
-                              config.canonical()));
+                  fmt::format("{}: {} is undefined (division by zero or overflow) for \"{}\"",
+                              kernel_template_.name(), let.name, config.canonical()));
     }
     values[static_cast<std::size_t>(space.layout->derived_slots()[i])] = *value;
   }

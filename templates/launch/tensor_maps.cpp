@@ -109,7 +109,8 @@ class Planner {
       if (pitch == 0 && i == 0 && !in_workspace_) continue;
       const std::int64_t most = kMostStride / size_bytes(plan_.type) - 1;
       if (pitch < 1 || pitch > most) {
-        fail(fmt::format("pitch {} of dimension {} must be from 1 to {}", pitch, i + 1, most));
+        fail(fmt::format("the pitch of dimension {1} is {0}, but must be from 1 to {2}", pitch,
+                         i + 1, most));
       }
       plan_.strides[i] = pitch * size_bytes(plan_.type);
       if (plan_.strides[i] % kLine != 0) {

@@ -71,8 +71,10 @@ class ProblemCheck {
   void check_cost(std::string_view key, const std::optional<Expression>& cost, double value) const {
     if (value >= 0.0 && std::isfinite(value)) return;
     const std::string text = cost ? cost->text() : "";
-    refuse(fmt::format("the value of \"{}\" is {}; correct the line \"{} {}\" of {}", key, value,
-                       key, text, operation_.origin.file));
+    refuse(
+        fmt::format("the value of \"{}\" is {}, but must be finite and not negative; correct the "
+                    "line \"{} {}\" of {}",
+                    key, value, key, text, operation_.origin.file));
   }
 
   void check_sizes() const {

@@ -304,7 +304,7 @@ std::vector<NamedValue> parse_ragged(const FrontMatterLine& line, const Operatio
     }
     const auto value = parse_integer_part(line, {word.substr(equals + 1), offset + equals + 1});
     if (value < size->least || value > size->most) {
-      line.fail(offset + equals + 1, fmt::format("{} must be from {} to {}, the range of {}", value,
+      line.fail(offset + equals + 1, fmt::format("{3} is {0}, but must be from {1} to {2}", value,
                                                  size->least, size->most, name));
     }
     given.push_back({std::string(name), value});

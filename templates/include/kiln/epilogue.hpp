@@ -44,8 +44,8 @@ struct EpilogueEntry;
 /// f64. A launch replaces the peak in memory with the maximum of the old peak and the largest |x|.
 /// Set the peak to 0 before the launch, or before the first of several launches that share the
 /// peak. NaN counts as larger than any number. Kernels evaluate both branches of `x < y ? a : b`
-/// for every element, and record the peaks of both branches. A peak must appear only once in the
-/// expression: an expression cannot read a peak.
+/// for every element, and record the peaks of both branches. An expression can use a
+/// peak only once, in amax().
 ///
 /// An Epilogue is cheap to copy. Any thread may copy and compare Epilogues. Equal expressions share
 /// one parsed form, which stays in memory until the process ends.

@@ -269,7 +269,7 @@ TEST(ExpressionError, BoundsItsDepth) {
   for (int i = 0; i < 90; ++i) right_heavy += "1 + (";
   for (const std::string& deep : {std::string(10000, '('), std::string(10000, '-') + "1",
                                   right_heavy + "1" + std::string(90, ')')}) {
-    EXPECT_THAT(why_refused(deep), HasSubstr("nests too deeply")) << deep.substr(0, 5);
+    EXPECT_THAT(why_refused(deep), HasSubstr("is nested too deeply")) << deep.substr(0, 5);
   }
   std::string sum = "1";
   for (int i = 0; i < 10000; ++i) sum += " + 1";

@@ -194,7 +194,7 @@ TEST_F(HintsErrorTest, StatementsOfOtherKindsBelongInTheTemplate) {
 // Such a line would have no effect, and nobody would notice.
 TEST_F(HintsErrorTest, EveryLineIsAStatementOrAComment) {
   EXPECT_EQ(error_of("// of rows\n\nprefer m > 1\n"),
-            "tiny.hints:3:1: expected here: a line of \"//@\" and one of prefer, usual, cost, or a "
+            "tiny.hints:3:1: expected here: \"//@\" followed by one of prefer, usual, cost, or a "
             "comment "
             "that begins with \"//\"\n  prefer m > 1\n  ^");
   EXPECT_THAT(error_of("//@ prefer m > 1\n  # rows\n"),

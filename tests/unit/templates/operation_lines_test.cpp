@@ -285,8 +285,9 @@ TEST(OperationLines, MistakesInRaggedSizesAreShown) {
   EXPECT_THAT(complaint_about("rows=1 cols=1", "rows=1 colls=1"),
               AllOf(HasSubstr("soft.cu:22:23: "), HasSubstr("\"cols\"?")));
   EXPECT_THAT(complaint_about("rows=1 cols=1", "rows=1 rows=1"), HasSubstr("is given twice"));
-  EXPECT_THAT(complaint_about("rows=1 cols=1", "rows=1 cols=0"),
-              AllOf(HasSubstr("soft.cu:22:28: "), HasSubstr("0 must be from 1 to 4096")));
+  EXPECT_THAT(
+      complaint_about("rows=1 cols=1", "rows=1 cols=0"),
+      AllOf(HasSubstr("soft.cu:22:28: "), HasSubstr("cols is 0, but must be from 1 to 4096")));
   EXPECT_THAT(complaint_about("rows=1 cols=1", "rows 1"), HasSubstr("without spaces around '='"));
   EXPECT_THAT(complaint_about("rows=1 cols=1", "rows=one cols=1"), HasSubstr("not an integer"));
   const std::string none = replaced(kSoftmaxOperation, "//@ ragged     rows=1 cols=1\n", "");

@@ -155,7 +155,7 @@ TEST(TensorMaps, ValuesThatCudaRefusesAreNamed) {
               HasSubstr("allowed values are 0 64 128 256"));
   EXPECT_THAT(plan_error("a: k, m; box 8, 8; pitch 4"), HasSubstr("not a multiple of 16"));
   EXPECT_THAT(plan_error("a: k, m; box 8, 8; pitch 0; in_workspace 0"),
-              HasSubstr("pitch 0 of dimension 1"));
+              HasSubstr("the pitch of dimension 1 is 0, but must be from 1"));
   EXPECT_THAT(plan_error("a: k, m; box 8, 8; pitch 8; in_workspace 8"),
               HasSubstr("not a multiple of 16"));
   EXPECT_THAT(plan_error("acc: n, m; box 8, 8; pitch 8; in_workspace -1"),
