@@ -337,11 +337,12 @@ TEST(FrontMatterError, StructAtLaunch) {
   for (int i = 0; i < 25; ++i) many += fmt::format("  int v{};  //@ let {}\n", i, i);
   EXPECT_THAT(with(many),
               AllOf(StartsWith("tiny.cu:18:26:"), HasSubstr("too many fields; the limit is 24")));
-  EXPECT_THAT(broken("struct TinyConfig {  //@ config",
-                     "struct TinyLaunch {  //@ at launch\n  int splits;  //@ tune 1 2\n};\n"
-                     "struct TinyConfig {  //@ config\n  int share;  //@ let 8 / splits"),
-              AllOf(StartsWith("tiny.cu:15:27:"),
-                    HasSubstr("cannot depend on \"splits\", which is known only at launch")));
+  EXPECT_THAT(
+      broken("struct TinyConfig {  //@ config",
+             "struct TinyLaunch {  //@ at launch\n  int splits;  //@ tune 1 2\n};\n"
+             "struct TinyConfig {  //@ config\n  int share;  //@ let 8 / splits"),
+      AllOf(StartsWith("tiny.cu:15:27:"),
+            HasSubstr("cannot depend on \"splits\", because the value is known only at launch")));
 }
 
 TEST(FrontMatterError, Structs) {

@@ -44,10 +44,11 @@ TEST(KernelTemplate, SaysWhatItDoesNotTake) {
   gemm.d = DType::f16;
   EXPECT_EQ(why_unsupported(gemm), "the template tiny does not accept d=f16 with a=bf16");
   EXPECT_THAT(why_unsupported(Gemm::of(DType::f32, 64, 64, 64)),
-              AllOf(StartsWith("tiny "), EndsWith("a=f32")));
+              AllOf(StartsWith("the template tiny "), EndsWith("a=f32")));
   Problem other = halves();
   other.operation = "conv2d";
-  EXPECT_EQ(tiny_template().why_unsupported(other, h200()), "tiny computes gemm, not conv2d");
+  EXPECT_EQ(tiny_template().why_unsupported(other, h200()),
+            "the template tiny computes the operation gemm, not conv2d");
 }
 
 TEST(KernelTemplate, SaysWhichDeviceItNeeds) {

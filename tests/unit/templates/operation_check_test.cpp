@@ -130,12 +130,15 @@ TEST(OperationCheck, AFillIsWithinItsTypeAndHasItsLine) {
 TEST(OperationCheck, FlopsAndBytesAreNotNegative) {
   const std::string less = replaced(kSoftmaxOperation, "5 * rows * cols", "5 * rows * (cols - 9)");
   EXPECT_THAT(refusal(softmax_problem(2, 1), less),
-              HasSubstr("the value of \"flops\" is -80; correct the line \"flops 5 * rows * (cols "
+              HasSubstr("the value of \"flops\" is -80, but must be finite and not negative; "
+                        "correct the line \"flops 5 * rows * (cols "
                         "- 9)\" of soft.cu"));
   Operation::parse("soft.cu", less).check(softmax_problem(2, 9));
   const std::string fewer = replaced(kSoftmaxOperation, "//@ flops", "//@ bytes -rows\n//@ flops");
-  EXPECT_THAT(refusal(softmax_problem(2, 1), fewer),
-              HasSubstr("the value of \"bytes\" is -2; correct the line"));
+  EXPECT_THAT(
+      refusal(softmax_problem(2, 1), fewer),
+      HasSubstr(
+          "the value of \"bytes\" is -2, but must be finite and not negative; correct the line"));
 }
 
 TEST(OperationCheck, TemplatesKnowDerivedSizes) {
