@@ -101,10 +101,9 @@ class FrontMatterParser {
 
  private:
   [[noreturn]] void fail_file(std::string_view message) const {
-    throw Error(
-        ErrorKind::template_,
-        fmt::format("{}:1:1: the template {}; docs/reference/templates.md describes these lines",
-                    parts_.about.file, message));
+    throw Error(ErrorKind::template_,
+                fmt::format("{}:1:1: the template {}; see docs/reference/templates.md",
+                            parts_.about.file, message));
   }
 
   template <class Visit>

@@ -122,10 +122,11 @@ class OperationParser {
 
   const FrontMatterLine& need(std::string_view key) const {
     if (const FrontMatterLine* const line = find(key)) return *line;
-    throw Error(ErrorKind::template_,
-                fmt::format("{}:1:1: the operation has no \"//@ {}\" line; "
-                            "docs/reference/operations.md describes these lines",
-                            file_, key));
+    throw Error(
+        ErrorKind::template_,
+        fmt::format(
+            "{}:1:1: the operation has no \"//@ {}\" line; see docs/reference/operations.md", file_,
+            key));
   }
 
   void check_keys() const {
