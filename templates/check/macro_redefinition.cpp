@@ -92,8 +92,8 @@ std::string explain_redefinition(const MacroRedefinition& each) {
   }
   return fmt::format(
       "this line redefines the tuned macro \"{}\": Kiln would compile kernels with this line's "
-      "value, but launch the kernels for the tuned value. Next: delete this line, or put the line "
-      "between #ifndef {} and #endif to hide it from Kiln",
+      "value, but compute grid and block from the tuned value. Next: delete this line, or put the "
+      "line between #ifndef {} and #endif to hide it from Kiln",
       each.name, kTunerMacro);
 }
 

@@ -181,7 +181,7 @@ std::string parse_independent(const FrontMatterLine& line, const Operation& oper
   for (const OperandSpec& operand : operation.operands) {
     if (const auto part = part_that_follows(operand, size, names); !part.empty()) {
       line.fail(0, fmt::format("{0} of the operand {1} depends on {2}; the \"independent\" size "
-                               "{2} may be only the first extent of an operand",
+                               "{2} can be used only as the first extent of an operand",
                                part, operand.name, size));
     }
     if (operand.role != OperandRole::in && operand.extents.front().text() != size) {

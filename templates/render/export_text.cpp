@@ -132,8 +132,8 @@ std::string export_text_as(const std::string& file, const RenderedKernel& render
                         arguments_comment(kernel_template.launches()[i].args, operation, values));
   }
   for (const ConstantFill& fill : kernel_template.constant_fills(problem)) {
-    text += fmt::format("// First copy {} to {}, {} bytes\n", operation.operands[fill.operand].name,
-                        fill.array, fill.bytes);
+    text += fmt::format("// Before the launch, copy {} to {} ({} bytes)\n",
+                        operation.operands[fill.operand].name, fill.array, fill.bytes);
   }
   text += scalars_comment(operation);
   const auto workspace = planner.workspace_bytes(rendered.config);
