@@ -50,8 +50,8 @@ std::string explain_plain_launch(const KernelTemplate& kernel_template, const La
   return fmt::format(
       "{0}:{1}: the launch passes {3} template arguments to the kernel {2}, but the kernel has {4} "
       "template parameters (line {5}). Next: between angle brackets, write one argument for each "
-      "parameter: launch {6}<...>. Kiln replaces the names of type slots, tunables and lets in the "
-      "brackets with types and numbers.",
+      "parameter: launch {6}<...>. Kiln replaces the names of type slots, tunables and \"let\" "
+      "values in the brackets with types and numbers.",
       kernel_template.file(), launch.line, kernel.name, given, kernel.parameters, kernel.line,
       launch.kernel);
 }
@@ -168,10 +168,10 @@ std::string explain_number(const KernelTemplate& kernel_template,
     if (!error.message.starts_with("expected ") || std::ranges::find(macros, word) == macros.end())
       continue;
     return fmt::format(
-        "{}: \"{}\" is a tunable or a let, so Kiln defines a macro of this name. Here the compiler "
-        "therefore reads a number instead of the name. Next: delete this declaration, or put the "
-        "declaration between #ifndef {} and #endif to hide it from Kiln. If this name means "
-        "something else, choose another name.",
+        "{}: a \"tune\" or \"let\" line declares \"{}\", so Kiln defines a macro of this name. "
+        "Here the compiler therefore reads a number instead of the name. Next: delete this "
+        "declaration, or put the declaration between #ifndef {} and #endif to hide it from Kiln. "
+        "If this name means something else, choose another name.",
         place_of(kernel_template.file(), error), word, kTunerMacro);
   }
   return {};

@@ -64,16 +64,17 @@ std::string certain_code(std::string_view source, std::span<const std::string> m
 std::string explain_declaration(const ScannedDeclaration& declaration) {
   if (declaration.is_template_parameter) {
     return fmt::format(
-        "\"{0}\" is a tunable or a let, so Kiln defines a macro of this name. The compiler would "
-        "therefore read a number instead of this template parameter. Next: delete the parameter, "
-        "or rename the parameter and pass its value in the launch line: launch KERNEL<{0}>",
+        "a \"tune\" or \"let\" line declares \"{0}\", so Kiln defines a macro of this name. The "
+        "compiler would therefore read a number instead of this template parameter. Next: delete "
+        "the parameter, or rename the parameter and pass its value in the launch line: launch "
+        "KERNEL<{0}>",
         declaration.name);
   }
   return fmt::format(
-      "\"{}\" is a tunable or a let, so Kiln defines a macro of this name. Here the compiler would "
-      "therefore read a number instead of the name. Next: delete this declaration, or put the "
-      "declaration between #ifndef {} and #endif to hide it from Kiln. If this name means "
-      "something else, choose another name",
+      "a \"tune\" or \"let\" line declares \"{}\", so Kiln defines a macro of this name. Here the "
+      "compiler would therefore read a number instead of the name. Next: delete this declaration, "
+      "or put the declaration between #ifndef {} and #endif to hide it from Kiln. If this name "
+      "means something else, choose another name",
       declaration.name, kTunerMacro);
 }
 

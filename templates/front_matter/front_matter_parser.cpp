@@ -401,14 +401,14 @@ class FrontMatterParser {
       const auto& used = parts_.space.names.name(slot);
       if (is_size(used)) {
         line.fail(offset_of_name(line.text, used),
-                  fmt::format("a let cannot depend on the size \"{}\", because lets are compiled "
-                              "into the kernel, and the kernel serves many sizes",
+                  fmt::format("a \"let\" line cannot use the size \"{}\", because its value is "
+                              "compiled into the kernel, and the kernel serves many sizes",
                               used));
       }
       if (contains(not_compiled_, used)) {
         line.fail(offset_of_name(line.text, used),
-                  fmt::format("a let cannot depend on \"{}\", because the value is known only at "
-                              "launch, but lets are compiled into the kernel",
+                  fmt::format("a \"let\" line cannot use \"{}\", which is known only at launch, "
+                              "because \"let\" values are compiled into the kernel",
                               used));
       }
     }

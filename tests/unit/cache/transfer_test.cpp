@@ -357,7 +357,8 @@ TEST_F(Transfer, ProblemsThatTuneWouldNotMakeAreRefused) {
   const Trial turned = odd_trial([](Problem& p) { std::swap(p.sizes[0], p.sizes[2]); });
   (void)source.record_all({turned});
   const TransferCount merged = merge(target, source);
-  EXPECT_NE(fmt::format("{}", fmt::join(merged.complaints, "\n")).find("in the order of gemm"),
+  EXPECT_NE(fmt::format("{}", fmt::join(merged.complaints, "\n"))
+                .find("in the order that the operation gemm declares"),
             std::string::npos);
   EXPECT_EQ(import_text(target, kHeader1 + trial_to_json(turned)).written, 1U);
   // Until they are gone, nothing is said of damage when one asks, and `doctor` names them.

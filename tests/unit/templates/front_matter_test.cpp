@@ -240,7 +240,7 @@ TEST(FrontMatterError, Tunables) {
 
 TEST(FrontMatterError, Lets) {
   EXPECT_THAT(broken("let tile_m * tile_n / 16", "let min(tile_m, m)"),
-              AllOf(StartsWith("tiny.cu:14:40:"), HasSubstr("cannot depend on the size \"m\"")));
+              AllOf(StartsWith("tiny.cu:14:40:"), HasSubstr("cannot use the size \"m\"")));
   EXPECT_THAT(broken("let tile_m * tile_n / 16", "let smem_byte"),
               AllOf(StartsWith("tiny.cu:14:28: "), HasSubstr("\"smem_byte\"")));
   EXPECT_THAT(broken("let tile_m * tile_n / 16", "let"),
@@ -337,12 +337,11 @@ TEST(FrontMatterError, StructAtLaunch) {
   for (int i = 0; i < 25; ++i) many += fmt::format("  int v{};  //@ let {}\n", i, i);
   EXPECT_THAT(with(many),
               AllOf(StartsWith("tiny.cu:18:26:"), HasSubstr("too many fields; the limit is 24")));
-  EXPECT_THAT(
-      broken("struct TinyConfig {  //@ config",
-             "struct TinyLaunch {  //@ at launch\n  int splits;  //@ tune 1 2\n};\n"
-             "struct TinyConfig {  //@ config\n  int share;  //@ let 8 / splits"),
-      AllOf(StartsWith("tiny.cu:15:27:"),
-            HasSubstr("cannot depend on \"splits\", because the value is known only at launch")));
+  EXPECT_THAT(broken("struct TinyConfig {  //@ config",
+                     "struct TinyLaunch {  //@ at launch\n  int splits;  //@ tune 1 2\n};\n"
+                     "struct TinyConfig {  //@ config\n  int share;  //@ let 8 / splits"),
+              AllOf(StartsWith("tiny.cu:15:27:"),
+                    HasSubstr("cannot use \"splits\", which is known only at launch")));
 }
 
 TEST(FrontMatterError, Structs) {

@@ -213,12 +213,13 @@ TEST_F(RenderedRowTest, AFileThatDefinesATunableAnewIsRefused) {
     return error_text(ErrorKind::template_, [&] { load(text); });
   };
   const std::string anew = "#define block_size 64\nstruct Sizes {";
-  EXPECT_THAT(refusal(row_text("struct Sizes {", anew)),
-              AllOf(StartsWith(folder_.path() +
-                               "/a_template.cu:20:9: \"block_size\" is a tunable or a let"),
-                    HasSubstr("#ifndef kernel_tuner")));
+  EXPECT_THAT(
+      refusal(row_text("struct Sizes {", anew)),
+      AllOf(StartsWith(folder_.path() +
+                       "/a_template.cu:20:9: this line redefines the tuned macro \"block_size\""),
+            HasSubstr("#ifndef kernel_tuner")));
   EXPECT_THAT(refusal(row_text("struct Sizes {", "#undef warps\nstruct Sizes {")),
-              HasSubstr("\"warps\" is a tunable or a let"));
+              HasSubstr("this line redefines the tuned macro \"warps\""));
   // As Kernel Tuner's users write it.
   load(row_text("struct Sizes {",
                 "#ifndef kernel_tuner\n#define block_size 64\n#endif\nstruct Sizes {"));
@@ -235,10 +236,10 @@ TEST_F(RenderedRowTest, AFileThatDefinesATunableAnewIsRefused) {
   // In a header as well.
   folder_.write("tiles.cuh", "\n#define block_size 64\n");
   EXPECT_THAT(refusal(row_text("struct Sizes {", "#include \"tiles.cuh\"\nstruct Sizes {")),
-              StartsWith("tiles.cuh:2:9: \"block_size\" is a tunable or a let"));
+              StartsWith("tiles.cuh:2:9: this line redefines the tuned macro \"block_size\""));
   folder_.write("tiles.cuh", "\nconstexpr int block_size = 64;\n");
   EXPECT_THAT(refusal(row_text("struct Sizes {", "#include \"tiles.cuh\"\nstruct Sizes {")),
-              StartsWith("tiles.cuh:2:15: \"block_size\" is a tunable or a let"));
+              StartsWith("tiles.cuh:2:15: a \"tune\" or \"let\" line declares \"block_size\""));
 }
 
 TEST_F(RenderedRowTest, ExportNamesGeometryAndArguments) {
@@ -499,10 +500,10 @@ TEST(PlainKernels, LogsAreExplained) {
   EXPECT_THAT(explain_compile_log(row_plain(), kNameLog), StartsWith("row.cu: "));
   const std::string number =
       "row.cu(30): error: expected an identifier\n  Mine block_size = 4;\n       ^\n";
-  EXPECT_THAT(
-      explain_compile_log(row_plain(), number),
-      AllOf(StartsWith("row.cu:30: \"block_size\" is a tunable or a let, so Kiln defines a macro"),
-            HasSubstr("#ifndef kernel_tuner"), EndsWith(number)));
+  EXPECT_THAT(explain_compile_log(row_plain(), number),
+              AllOf(StartsWith("row.cu:30: a \"tune\" or \"let\" line declares \"block_size\", so "
+                               "Kiln defines a macro"),
+                    HasSubstr("#ifndef kernel_tuner"), EndsWith(number)));
   EXPECT_EQ(explain_compile_log(row_plain(), number.substr(0, number.find('\n') + 1)),
             number.substr(0, number.find('\n') + 1));
 }
