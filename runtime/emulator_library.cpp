@@ -27,7 +27,7 @@ bool is_of_this_build(const SharedObject& library, std::string& why) {
   OpenFunction* open = nullptr;
   if (!library.resolve("kiln_emulator_version", version) ||
       !library.resolve("kiln_emulator_open", open)) {
-    why = "is not a Kiln emulator";
+    why = "is not the library of Kiln's emulator";
     return false;
   }
   if (std::string_view(version()) == KILN_VERSION_STRING) return true;

@@ -26,8 +26,8 @@ std::unique_ptr<Device> open_device(const std::string& spec) {
   const auto ordinal = parse_device_spec(spec);
   if (!ordinal) {
     throw Error(ErrorKind::usage,
-                fmt::format("device '{}' is not understood: write cuda:0 or 0, or emulated:h200 "
-                            "for a GPU emulated on this machine's CPU",
+                fmt::format("device '{}' is unknown. Next: write cuda:0 (or 0) for a GPU, or "
+                            "emulated:h200 for a GPU that this machine's CPU emulates",
                             spec));
   }
   return std::make_unique<CudaDevice>(*ordinal);

@@ -98,8 +98,8 @@ class Bench {
     if (!compiled.warnings.empty() || compiled.resources.spill_store_bytes > 0) {
       throw Error(
           ErrorKind::device,
-          fmt::format("{} compiled the kernels that measure the device with register spills or "
-                      "warnings. Next: use another CUDA toolkit. The compiler said:\n{}",
+          fmt::format("the kernels that measure the device have register spills or warnings if {} "
+                      "compiles them. Next: use another CUDA toolkit. The compiler said:\n{}",
                       compiler.identity(), compiled.log));
     }
     DeviceStatus status;
@@ -351,8 +351,9 @@ std::optional<std::string> why_implausible(const DeviceProfile& profile) {
   const auto above = [&](std::string_view what, double value,
                          double limit) -> std::optional<std::string> {
     if (std::isfinite(value) && value <= limit * kTolerance) return std::nullopt;
-    return fmt::format("{} is {:.4g}, but the device can do no more than {:.4g}", what, value,
-                       limit);
+    return fmt::format(
+        "the measured value of {} is {:.4g}, but the device can reach at most {:.4g}", what, value,
+        limit);
   };
   const auto below = [&](std::string_view what, double value, std::string_view other,
                          double more) -> std::optional<std::string> {
@@ -362,7 +363,9 @@ std::optional<std::string> why_implausible(const DeviceProfile& profile) {
   const double lanes = profile.issue_per_clock * kWarp;
   for (const LaneRate& rate : kLaneRates) {
     const double value = profile.lanes(rate.unit);
-    if (value <= 0.0) return fmt::format("the measured rate of {} is {:.4g}", rate.kernel, value);
+    if (value <= 0.0)
+      return fmt::format("the measured rate of {} is {:.4g}, but a rate must be more than 0",
+                         rate.kernel, value);
     if (auto why = above(rate.kernel, value, lanes)) return why;
   }
   const auto& latency = profile.latency;

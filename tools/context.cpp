@@ -132,9 +132,10 @@ DeviceLimits Context::limits(const std::string& arch) const {
     return open_device(device().value)->info().limits;
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::device) throw;
-    note(fmt::format(
-        "no device on this machine; using the limits of {} (--arch names another architecture)",
-        kFallbackArch));
+    note(
+        fmt::format("this machine has no device; Kiln uses the limits of {} (--arch chooses "
+                    "another architecture)",
+                    kFallbackArch));
     return known_limits(kFallbackArch);
   }
 }

@@ -49,11 +49,12 @@ Finding check_device(const Context& context, Health& health) {
     const auto& info = device->info();
     health.device_found = true;
     if (info.provenance == Provenance::modelled) {
-      return {"device", State::ok,
-              fmt::format("{}: an emulated {}; kernels run on this machine's processors, times are "
-                          "predictions",
-                          spec.value, device_text(info.device_class)),
-              ""};
+      return {
+          "device", State::ok,
+          fmt::format(
+              "{}: an emulated {}; kernels run on this machine's CPU, and times are predictions",
+              spec.value, device_text(info.device_class)),
+          ""};
     }
     return {"device", State::ok,
             fmt::format("{}: {}, {}, driver {}", spec.value, device_text(info.device_class),
@@ -238,7 +239,8 @@ Finding check_variables() {
                                    [&](const Variable& variable) { return name == variable.name; });
     if (!known) strange += fmt::format("{}{}", strange.empty() ? "" : ", ", name);
   }
-  if (strange.empty()) return {"variables", State::ok, "no unknown KILN_ variable", ""};
+  if (strange.empty())
+    return {"variables", State::ok, "Kiln knows all KILN_ variables that are set", ""};
   std::vector<std::string_view> ours;
   for (const auto& variable : kVariables) {
     if (variable.name.starts_with(kVariablePrefix)) ours.push_back(variable.name);

@@ -37,11 +37,11 @@ int save_profile(Context& context, const std::string& path) {
     context.note(fmt::format("Measuring: {}", what));
   });
   if (const auto why = why_implausible(profile)) {
-    throw Error(
-        ErrorKind::device,
-        fmt::format("the measured figures cannot be right: {}. Next: make sure that nothing "
-                    "else uses the GPU (nvidia-smi) and try again; nothing was written.",
-                    *why));
+    throw Error(ErrorKind::device,
+                fmt::format("the measured figures cannot be right: {}. Therefore Kiln wrote no "
+                            "profile. Next: make sure that nothing else uses the GPU (`nvidia-smi` "
+                            "lists the processes), and try again.",
+                            *why));
   }
   const std::string text =
       fmt::format("# Measured by kiln doctor --save-profile, driver {}, {}.\n{}", info.driver,

@@ -39,7 +39,7 @@ std::vector<ProblemSummary> select(std::vector<ProblemSummary> summaries, const 
     for (const auto& summary : summaries) devices.insert(device_text(summary.device));
     throw Error(ErrorKind::not_found,
                 fmt::format("--on {}: no device in the database has this text in its name or "
-                            "architecture. The database contains:\n  {}",
+                            "architecture. The database contains these devices:\n  {}",
                             on, fmt::join(devices, "\n  ")));
   }
   std::erase_if(summaries, [&](const auto& summary) { return !meant(summary); });

@@ -78,14 +78,17 @@ class LineReader {
                       name, did_you_mean(name, known)));
     }
     if (std::ranges::count(columns.names, kNameColumn) != 1) {
-      reject(fmt::format("exactly one column must be \"{}\", the name of the line", kNameColumn));
+      reject(fmt::format(
+          "exactly one column must have the title \"{}\"; this column gives each line a name",
+          kNameColumn));
     }
     const FlagParser parser(*columns.operation);
     for (auto column = columns.names.begin(); column != columns.names.end(); ++column) {
       if (*column == kNameColumn) continue;
       if (parser.app.get_option_no_throw("--" + *column) == nullptr) {
-        reject(fmt::format("\"{}\" is not a column of {}: a column is a flag without its dashes{}",
-                           *column, name, did_you_mean(*column, flags_of(parser.app))));
+        reject(fmt::format(
+            "\"{}\" is not a column of {}: the title of a column is a flag without the dashes{}",
+            *column, name, did_you_mean(*column, flags_of(parser.app))));
       }
       if (std::find(columns.names.begin(), column, *column) != column) {
         reject(fmt::format("the column \"{}\" is given twice", *column));
@@ -122,7 +125,7 @@ class LineReader {
   [[nodiscard]] SuiteLine read_columns(const std::vector<std::string>& words,
                                        const Columns& columns) const {
     if (words.size() != columns.names.size()) {
-      reject(fmt::format("{} words, but the header names {} columns: {}", words.size(),
+      reject(fmt::format("this line has {} words, but the header has {} columns: {}", words.size(),
                          columns.names.size(), fmt::join(columns.names, " ")));
     }
     FlagParser parser(*columns.operation);
@@ -141,7 +144,7 @@ class LineReader {
 
   [[nodiscard]] SuiteLine read_short(const std::vector<std::string>& words) const {
     if (words.size() < 6) {
-      reject(fmt::format("{} words; {}", words.size(), kShape));
+      reject(fmt::format("this line has only {} words; {}", words.size(), kShape));
     }
     return {words[0], short_line_case(words), line_};
   }
@@ -173,7 +176,8 @@ std::vector<SuiteLine> read_suite(std::istream& in, const std::string& file) {
     lines.push_back(std::move(line));
   }
   if (in.bad()) throw Error(ErrorKind::usage, fmt::format("{}: cannot be read", file));
-  if (lines.empty()) throw Error(ErrorKind::usage, fmt::format("{}: no lines; {}", file, kShape));
+  if (lines.empty())
+    throw Error(ErrorKind::usage, fmt::format("{}: the suite is empty; {}", file, kShape));
   return lines;
 }
 

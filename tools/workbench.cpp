@@ -177,8 +177,8 @@ std::string baseline_complaint(const Contest& contest) {
   std::string text;
   const auto& rows = contest.baselines;
   if (!rows.empty() && is_timed(rows.front()) && rows.front().outcome != Outcome::ok) {
-    text = fmt::format("the fastest algorithm is {}: {}", to_string(rows.front().outcome),
-                       rows.front().message);
+    text = fmt::format("the outcome of the fastest algorithm is {}: {}",
+                       to_string(rows.front().outcome), rows.front().message);
   }
   const auto failed = [](const ComparisonRow& row) {
     return !is_timed(row) && row.outcome != Outcome::ok;

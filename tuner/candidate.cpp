@@ -87,11 +87,11 @@ DeviceStatus LoadedCandidate::load() {
 
 std::unique_ptr<GuardedBuffer> LoadedCandidate::reserve(MemoryLedger& ledger, std::int64_t bytes) {
   if (GuardedBuffer::footprint_bytes(bytes, kWorkspaceAlignment) > ledger.left_bytes()) {
-    status_ = {
-        DeviceStatus::Code::out_of_resources,
-        fmt::format("needs {} bytes of workspace, but only {} bytes of device memory are left",
-                    bytes, std::max<std::int64_t>(ledger.left_bytes(), 0)),
-        false};
+    status_ = {DeviceStatus::Code::out_of_resources,
+               fmt::format("the candidate needs {} bytes of workspace, but only {} bytes of device "
+                           "memory are left",
+                           bytes, std::max<std::int64_t>(ledger.left_bytes(), 0)),
+               false};
     return nullptr;
   }
   return std::make_unique<GuardedBuffer>(ledger, bytes, kWorkspaceAlignment,

@@ -76,7 +76,8 @@ OperandPart operand_part(const CaseParts& parts, std::size_t operand, const Matr
 
 std::string describe(const CaseParts& parts) {
   if (parts.length == 0) return "";
-  return fmt::format("compared in {} of {} {}", parts.length * kParts, parts.extent, parts.size);
+  return fmt::format("Kiln compared only {} of {} {}", parts.length * kParts, parts.extent,
+                     parts.size);
 }
 
 }  // namespace kiln

@@ -42,7 +42,7 @@ struct OperandPart {
 [[nodiscard]] OperandPart operand_part(const CaseParts& parts, std::size_t operand,
                                        const MatrixShape& whole, std::int64_t start);
 
-/// "compared in 128 of 65536 rows"; "" for the whole case.
+/// "Kiln compared only 128 of 65536 rows"; "" for the whole case.
 [[nodiscard]] std::string describe(const CaseParts& parts);
 
 }  // namespace kiln

@@ -51,8 +51,9 @@ void check_wide_reference(const Operation& operation, const RightSpec& right) {
   if (!reference || !gives_float64(reference->args, right.operand)) return;
   throw Error(
       ErrorKind::template_,
-      fmt::format("{0}:{1}: {2} holds 64-bit integers and must be \"exact\", but the reference "
-                  "writes {2}.f64, which has only 53 bits. Next: write {2} instead of {2}.f64 in "
+      fmt::format("{0}:{1}: the 64-bit integers of {2} must be \"exact\", but the reference writes "
+                  "{2}.f64. This array holds doubles, which have only 53 bits. Next: write {2} "
+                  "instead of {2}.f64 in "
                   "the arguments of the reference",
                   operation.origin.file, reference->line, operation.operands[right.operand].name));
 }
@@ -241,8 +242,8 @@ void add_declared_reference(const Operation& operation, Compiler& compiler,
   if (!compiled.ok) {
     throw Error(
         ErrorKind::template_,
-        fmt::format("{}:{}: the {} kernel {} does not compile for {}, so no kernel "
-                    "of {} can be verified:\n{}",
+        fmt::format("{}:{}: the {} kernel {} does not compile for {}, so Kiln cannot verify any "
+                    "kernel of {}:\n{}",
                     origin.file, first_judge(operation).line, judges_text(operation), names,
                     request.arch, operation.name, explain_compile_log(operation, compiled.log)));
   }

@@ -156,8 +156,8 @@ bool LocalEvaluator::judge(const Subject& subject, Outcome& outcome, std::string
   if (!verdict.judged) {
     outcome = Outcome::rejected;
     message = fmt::format(
-        "cannot be verified on {}: all sizes that meet the requirements are too large for this "
-        "device",
+        "Kiln cannot verify the candidate on {}: all sizes that meet the template's requirements "
+        "are too large for this device",
         device_->info().spec);
     return false;
   }

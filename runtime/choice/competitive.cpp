@@ -26,9 +26,10 @@ bool is_serialised(std::string_view warning) {
 std::string why_not_competitive(const CompileResult& compiled) {
   const KernelResources& resources = compiled.resources;
   if (resources.spill_store_bytes > kFewSpilledBytes) {
-    return fmt::format("spills registers: {} bytes stored, {} bytes loaded, {} registers",
-                       resources.spill_store_bytes, resources.spill_load_bytes,
-                       resources.registers);
+    return fmt::format(
+        "spills registers: {} bytes of spill stores, {} bytes of spill loads, {} registers per "
+        "thread",
+        resources.spill_store_bytes, resources.spill_load_bytes, resources.registers);
   }
   for (const auto& warning : compiled.warnings) {
     if (is_serialised(warning)) return fmt::format("ptxas: {}", warning);

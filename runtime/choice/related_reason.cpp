@@ -55,8 +55,8 @@ std::string microseconds(double ns) {
 /// Of what was not tuned.
 std::string prediction(double ns, bool nothing_tuned) {
   return fmt::format("predicted to take {}, less than {}", microseconds(ns),
-                     nothing_tuned ? "all other choices; no related problem was tuned"
-                                   : "kernels that were tuned for related problems");
+                     nothing_tuned ? "all other kernels; no similar problem was tuned"
+                                   : "kernels that were tuned for similar problems");
 }
 
 }  // namespace

@@ -11,10 +11,11 @@ DeviceStatus residency_status(const LaunchGeometry& geometry, std::uint64_t fit)
   if (!geometry.cooperative || blocks <= fit) return {};
   return {
       DeviceStatus::Code::out_of_resources,
-      fmt::format("a cooperative launch must keep all of its {} blocks of {} threads resident, but "
-                  "only {} blocks fit on this device. Next: limit the grid to a multiple of "
-                  "device.sm_count that fits, and let each block loop over its share of the work",
-                  blocks, count_of(geometry.block), fit),
+      fmt::format(
+          "all {} blocks of a cooperative launch ({} threads each) must be resident at the same "
+          "time, but only {} blocks fit on this device. Next: limit the grid to a multiple of "
+          "device.sm_count that fits, and let each block loop over its share of the work",
+          blocks, count_of(geometry.block), fit),
       false};
 }
 

@@ -29,17 +29,16 @@ DeviceStatus find_constant_arrays(Device& device, const LoadedModule& module,
       }
     });
     if (!variable) {
-      return refused(
-          fmt::format("{}the compiled code has no array {}; name the array with all of its "
-                      "namespaces, and do not declare the array static or in an unnamed namespace",
-                      place, fill.array));
+      return refused(fmt::format(
+          "{}the compiled code has no array {}. Next: write the array's name with all of its "
+          "namespaces. Do not declare the array static or in an unnamed namespace",
+          place, fill.array));
     }
     if (variable->bytes < fill.bytes) {
-      return refused(
-          fmt::format("{}the array {} has {} bytes, but the operand for this array has {} bytes; "
-                      "declare the array large enough for the largest problem, or exclude larger "
-                      "problems with a \"require\" line",
-                      place, fill.array, variable->bytes, fill.bytes));
+      return refused(fmt::format(
+          "{}the array {} has {} bytes, but the operand for this array has {} bytes. Next: declare "
+          "a larger array, or exclude such large problems with a \"require\" line",
+          place, fill.array, variable->bytes, fill.bytes));
     }
     found.push_back({variable->address, fill.bytes, fill.operand});
   }

@@ -103,12 +103,12 @@ NvrtcCompiler::NvrtcCompiler(NvrtcApi api, std::vector<std::string> include_fold
       room_(room),
       precompiles_(headers_ != nullptr) {
   if (api_.unshielded.empty() || !warn_) return;
-  warn_(
-      fmt::format("NVRTC changes the signal handlers of this process, and Kiln cannot prevent this "
-                  "({}). SIGINT and SIGTERM end the process while NVRTC compiles the first kernel, "
-                  "and your own handlers may stop working. Next: set your handlers after the first "
-                  "kernel, or fill the cubin store with `kiln` beforehand",
-                  api_.unshielded));
+  warn_(fmt::format(
+      "NVRTC changes the signal handlers of this process, and Kiln cannot prevent this ({}). "
+      "SIGINT and SIGTERM end the process while NVRTC compiles the first kernel, and your own "
+      "handlers may stop working. Next: install your signal handlers after the first call of "
+      "get(), or compile the kernels beforehand with `kiln run`",
+      api_.unshielded));
 }
 
 std::string NvrtcCompiler::identity() const {
@@ -179,8 +179,9 @@ CompileResult NvrtcCompiler::compile_here(const CompileRequest& request) {
     CompileResult again;
     compile_into(again, request, false);
     if (again.ok && precompiles_.exchange(false) && warn_) {
-      warn_(fmt::format("system headers are no longer precompiled: {}",
-                        result.log.substr(0, result.log.find('\n'))));
+      warn_(fmt::format(
+          "system headers are no longer precompiled, so kernels compile more slowly: {}",
+          result.log.substr(0, result.log.find('\n'))));
     }
     result = std::move(again);
   }
@@ -223,8 +224,8 @@ void NvrtcCompiler::compile_watched(CompileResult& result, const CompileRequest&
   if (const std::string changed = watch.changed(); !changed.empty()) {
     warn_(
         fmt::format("NVRTC changed the signal action of {} while it compiled the first kernel. "
-                    "Kiln cannot prevent this with {}. Next: set your signal handlers after the "
-                    "first kernel, or fill the cubin store with `kiln` beforehand",
+                    "Kiln cannot prevent this with {}. Next: install your signal handlers after "
+                    "the first call of get(), or compile the kernels beforehand with `kiln run`",
                     changed, identity()));
   }
 }
@@ -313,7 +314,9 @@ std::unique_ptr<Compiler> make_nvrtc_compiler(const std::string& cuda_include,
     } catch (const Error& error) {
       why = error.what();
     }
-    if (!folder && warn) warn(fmt::format("system headers are not precompiled: {}", why));
+    if (!folder && warn)
+      warn(fmt::format("system headers are not precompiled, so kernels compile more slowly: {}",
+                       why));
   }
   return std::make_unique<NvrtcCompiler>(std::move(api), std::move(folders), std::move(folder),
                                          warn);

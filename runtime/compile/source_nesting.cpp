@@ -193,7 +193,7 @@ class NestingScan {
 
   void check() {
     if (depth_.levels.size() - 1 > limits_.brackets) {
-      refuse(fmt::format("brackets are nested more than {} deep here", limits_.brackets));
+      refuse(fmt::format("brackets are nested more than {} levels deep", limits_.brackets));
     } else if (depth_.tokens > limits_.tokens) {
       refuse(fmt::format("this statement has more than {} tokens", limits_.tokens));
     }
@@ -201,8 +201,8 @@ class NestingScan {
 
   void refuse(std::string_view what) {
     problem_ = fmt::format(
-        "{}({}): error: {}: the compiler's stack might overflow. Next: split the code into smaller "
-        "functions or statements\n",
+        "{}({}): error: {}, so the compiler's stack might overflow. Next: split the code into "
+        "smaller functions or statements\n",
         file_, line_, what);
   }
 

@@ -69,7 +69,7 @@ std::optional<Types> to_types(const Gemm& gemm, std::string& why) {
   const auto a = data_type(gemm.a), b = data_type(gemm.b), c = data_type(gemm.c),
              d = data_type(gemm.d);
   if (!a || !b || !c || !d) {
-    why = "cuBLASLt does not support operands of unsigned 8-bit, 4-bit or 1-bit numbers";
+    why = "cuBLASLt does not support the type of an operand (for example u8, s4, u4 or b1)";
     return std::nullopt;
   }
   const bool eight_bit_float = size_bytes(gemm.a) == 1 && gemm.acc == DType::f32;
@@ -93,7 +93,7 @@ std::optional<Types> to_types(const Gemm& gemm, std::string& why) {
       return Types{
           *a, *b, *c, *d, Api::kCompute32I, has_whole_factors(gemm) ? CUDA_R_32I : CUDA_R_32F};
     default:
-      why = fmt::format("no cuBLASLt baseline for accumulation in {}", to_string(gemm.acc));
+      why = fmt::format("cuBLASLt does not support accumulators of type {}", to_string(gemm.acc));
       return std::nullopt;
   }
 }
@@ -247,8 +247,9 @@ std::unique_ptr<CublasLtMatmul> CublasLtMatmul::plan(const Gemm& gemm, const Gem
   if (status == Api::kSuccess) status = impl->set_bias(operands);
   if (status == Api::kSuccess) status = impl->ask(operands, workspace_bytes);
   if (status != Api::kSuccess || impl->results.empty()) {
-    why = fmt::format("cuBLASLt offers no algorithm for this problem ({})",
-                      status == Api::kSuccess ? "empty list" : Api::status_text(status));
+    why = fmt::format(
+        "cuBLASLt offers no algorithm for this problem ({})",
+        status == Api::kSuccess ? "its list of algorithms is empty" : Api::status_text(status));
     return nullptr;
   }
   return std::unique_ptr<CublasLtMatmul>(new CublasLtMatmul(std::move(impl)));

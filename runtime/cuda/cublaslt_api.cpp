@@ -59,7 +59,7 @@ std::string CublasLtApi::status_text(Status status) {
     case 7:
       return "invalid value";
     case 8:
-      return "not for this architecture";
+      return "this GPU's architecture is not supported";
     case 13:
       return "execution failed";
     default:

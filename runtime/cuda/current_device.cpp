@@ -22,16 +22,18 @@ Function find_in_driver(const char* name) {
       cudaGetDriverEntryPointByVersion(name, &found, kDriverInterface, cudaEnableDefault, &result),
       name);
   if (found == nullptr) {
-    throw Error(ErrorKind::device,
-                fmt::format("the NVIDIA driver has no {}: install version 570 or newer", name));
+    throw Error(
+        ErrorKind::device,
+        fmt::format("the NVIDIA driver has no function {}. Next: install driver 570 or newer",
+                    name));
   }
   return reinterpret_cast<Function>(found);
 }
 
 void check_driver(CUresult result, const char* call, int ordinal) {
   if (result == CUDA_SUCCESS) return;
-  throw Error(ErrorKind::device, fmt::format("opening cuda:{}: {} returned error {}", ordinal, call,
-                                             static_cast<int>(result)));
+  throw Error(ErrorKind::device, fmt::format("cannot open cuda:{}: {} returned error {}", ordinal,
+                                             call, static_cast<int>(result)));
 }
 
 }  // namespace

@@ -124,8 +124,8 @@ void require_device(int ordinal) {
     throw Error(
         ErrorKind::device,
         fmt::format("no usable NVIDIA driver: libcuda.so.1 is missing or too old for CUDA {}.{}. "
-                    "Install a driver of version {} or newer (for a container: start the container "
-                    "with the GPU, for example `docker run --gpus all`){}",
+                    "Next: install driver {} or newer. In a container, check that the container "
+                    "was started with the GPU (for example `docker run --gpus all`){}",
                     CUDART_VERSION / 1000, CUDART_VERSION % 1000 / 10, kDriver, kWithoutGpu));
   }
   if (error == cudaErrorNoDevice || (error == cudaSuccess && count == 0)) {
@@ -139,8 +139,9 @@ void require_device(int ordinal) {
   if (ordinal >= count) {
     throw Error(
         ErrorKind::device,
-        fmt::format("device cuda:{} does not exist: this machine has {} (cuda:0{})", ordinal, count,
-                    count > 1 ? fmt::format(" to cuda:{}", count - 1) : ""));
+        fmt::format(
+            "device cuda:{} does not exist. Number of CUDA devices on this machine: {} (cuda:0{})",
+            ordinal, count, count > 1 ? fmt::format(" to cuda:{}", count - 1) : ""));
   }
 }
 

@@ -90,7 +90,8 @@ DeviceStatus TensorMapEncoder::encode(const TensorMapPlans& plans, const void* a
     if (remembered.bound != bound || remembered.plan != plan) {
       if (encode_ == nullptr) {
         return {DeviceStatus::Code::launch_failed,
-                "the NVIDIA driver has no cuTensorMapEncodeTiled: install version 570 or newer",
+                "the NVIDIA driver has no function cuTensorMapEncodeTiled. Next: install driver "
+                "570 or newer",
                 false};
       }
       // The driver's integers are unsigned long long, not long.

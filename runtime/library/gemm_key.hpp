@@ -35,8 +35,9 @@ struct LeadingDimensions {
 /// Bits of a key for each element type: five have a half of a word.
 inline constexpr int kKeyTypeBits = 6;
 static_assert(kDTypeNames.size() <= std::size_t{1} << kKeyTypeBits,
-              "A key has a place of its own for every element type");
-static_assert(5 * kKeyTypeBits <= 32, "The other half has the epilogue");
+              "Every element type needs its own number in a key");
+static_assert(5 * kKeyTypeBits <= 32,
+              "The five types must fit into half of a word; the other half is for the epilogue");
 
 /// A Gemm as the hot path sees it.
 struct GemmRequest {

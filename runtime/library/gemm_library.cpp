@@ -17,7 +17,8 @@
 namespace kiln {
 namespace {
 
-static_assert(GemmArgs::kMostOperands == kMostEpilogueOperands, "Kernels get every operand");
+static_assert(GemmArgs::kMostOperands == kMostEpilogueOperands,
+              "A kernel must take as many epilogue operands as a Gemm may have");
 
 using detail::GemmEntry;
 
@@ -33,10 +34,11 @@ bool has_product(const GemmEntry& entry) {
 void check_operand(char name, const void* pointer, std::uintptr_t mask) {
   if (pointer == nullptr) throw Error(ErrorKind::usage, fmt::format("launch: {} is null", name));
   if ((address(pointer) & mask) == 0) return;
-  throw Error(ErrorKind::usage,
-              fmt::format("launch: {} = {} is not a multiple of {} bytes, as the problem promises; "
-                          "align the operand, or request a kernel with a smaller alignment_{}",
-                          name, pointer, mask + 1, static_cast<char>(name - 'A' + 'a')));
+  throw Error(
+      ErrorKind::usage,
+      fmt::format("launch: {} = {} is not a multiple of {} bytes, which the problem requires. "
+                  "Next: align the operand, or request a kernel with a smaller alignment_{}",
+                  name, pointer, mask + 1, static_cast<char>(name - 'A' + 'a')));
 }
 
 bool is_workspace(const void* pointer) {
@@ -61,8 +63,9 @@ void check_scalar(const GemmEntry& entry, const char* name, double factor) {
   if (holds(entry, factor)) return;
   throw Error(
       ErrorKind::usage,
-      fmt::format("launch: the accumulator cannot hold {} = {}; pass a {} of at most {}", name,
-                  factor, entry.whole_scalars ? "whole number" : "number", entry.largest_scalar));
+      fmt::format("launch: the accumulator cannot hold {} = {}. Next: pass a {} of at most {}",
+                  name, factor, entry.whole_scalars ? "whole number" : "number",
+                  entry.largest_scalar));
 }
 
 /// Whether the expression has a use for the factors that were given.
@@ -92,7 +95,7 @@ void check_epilogue_operands(const GemmEntry& entry, const GemmOperands& operand
           fmt::format(
               "launch: {}.ld = {} is not valid: {}", name, operand.ld,
               entry.epilogue_matrices[at]
-                  ? fmt::format("ld must be at least {}, the number of elements of a row", entry.n)
+                  ? fmt::format("ld must be at least {}, the number of elements in a row", entry.n)
                   : "only operands like x[m,n] have a leading dimension"));
     }
   }
@@ -113,18 +116,17 @@ void check_epilogue_operands(const GemmEntry& entry, const GemmOperands& operand
   if (!names_factors(entry, operands)) {
     throw Error(ErrorKind::usage,
                 fmt::format("launch: alpha = {} and beta = {}, but the epilogue {} does not use "
-                            "both factors; leave out the unused factor",
+                            "both factors. Next: pass only factors that the epilogue uses",
                             operands.alpha, operands.beta, entry.epilogue.text()));
   }
   if (!entry.reads_c) {
-    throw Error(ErrorKind::usage,
-                fmt::format("launch: beta = {}, but the problem was requested without reading C; "
-                            "request the kernel with reads_c = true",
-                            operands.beta));
+    throw Error(ErrorKind::usage, fmt::format("launch: beta = {}, but this kernel does not read C. "
+                                              "Next: request a kernel with reads_c = true",
+                                              operands.beta));
   }
   check_operand('C', operands.c, entry.mask_c);
   throw Error(ErrorKind::internal,
-              "launch: Kiln refused valid operands. Next: report this bug of Kiln");
+              "launch: Kiln refused valid operands. Next: report this as a bug of Kiln");
 }
 
 /// The factors are representable in the accumulator, and C is there to be scaled; for a launch that

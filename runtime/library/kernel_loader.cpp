@@ -92,7 +92,7 @@ void KernelLoader::load(const WantedKernel& wanted) {
     }
     refusals.candidates.insert({choice->kernel_template->name(), choice->config});
     if (built.failure.empty()) {
-      parts_.warnings->inform(fmt::format("{}: {} may be slow ({}), so Kiln tries the next choice",
+      parts_.warnings->inform(fmt::format("{}: {} may be slow ({}), so Kiln tries another kernel",
                                           problem.canonical(), describe(*choice), built.drawback));
       choice->reason +=
           fmt::format("; all choices may be slow, including this kernel ({})", built.drawback);
@@ -181,10 +181,10 @@ void KernelLoader::refuse_unknown(const WantedKernel& wanted, const Refusals& re
                                       template_path_text(parts_.template_path))
                         : fmt::format("{}", fmt::join(reasons, "; "));
   if (const BrokenFile* const broken = parts_.catalog.find_broken(problem.operation)) {
-    why += fmt::format("; left out: {}", broken->error.what());
+    why += fmt::format("; Kiln ignores this broken file: {}", broken->error.what());
   }
   if (!refusals.latest.empty()) {
-    why += fmt::format(" (last failure: {}). Next: let the tuner try more configurations with: {}",
+    why += fmt::format(" (last failure: {}). Next: try more configurations with: {}",
                        refusals.latest, command_that_tunes(wanted));
   }
   throw Error(ErrorKind::not_found,
@@ -199,8 +199,9 @@ void KernelLoader::refuse_untuned(const WantedKernel& wanted, const Refusals& re
   const std::string fault =
       refusals.candidates.empty()
           ? fmt::format("no tuned kernel {}", place)
-          : fmt::format("none of the best {} tuned kernels {} works here (last failure: {})",
-                        refusals.candidates.size(), place, refusals.latest);
+          : fmt::format(
+                "none of the best {} tuned kernels {} works on this machine (last failure: {})",
+                refusals.candidates.size(), place, refusals.latest);
   throw Error(ErrorKind::not_found, fmt::format("{}. Next: tune the problem with: {}", fault,
                                                 command_that_tunes(wanted)));
 }
@@ -274,8 +275,8 @@ void KernelLoader::run_tuner(const WantedKernel& wanted) {
   const std::string program = parts_.tuner_program.empty() ? find_tuner() : parts_.tuner_program;
   const std::string name = wanted.problem.canonical();
   parts_.warnings->warn(WarningKind::tuning, "start of tuning " + name,
-                        fmt::format("no tuned kernel for {}: tuning the problem now with {}; this "
-                                    "takes about 25 s, and only the first time",
+                        fmt::format("there is no tuned kernel for {}. {} now tunes the problem. "
+                                    "This takes about 25 s, but only once",
                                     name, program));
   std::vector<std::string> command = tuner_command(program, wanted.tuner_words(), tuner_settings());
   // The application waits for the tuner; it should not wait for other runs on the GPU as well.
@@ -284,7 +285,7 @@ void KernelLoader::run_tuner(const WantedKernel& wanted) {
   if (failure.empty()) return;
   parts_.warnings->warn(
       WarningKind::tuning, "tuner",
-      fmt::format("tuning on a miss failed, so Kiln uses the best known kernel: {}", failure));
+      fmt::format("tuning the problem failed, so Kiln uses the best known kernel: {}", failure));
 }
 
 KernelEntry KernelLoader::idle_entry(const Problem& problem) const {

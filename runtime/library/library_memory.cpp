@@ -30,10 +30,11 @@ void wait_for(Device& device) {
 
 void check_range(const char* what, std::size_t count, std::size_t offset, std::size_t bytes) {
   if (offset <= bytes && count <= bytes - offset) return;
-  throw Error(ErrorKind::usage,
-              fmt::format("{}: {} bytes at offset {} exceed the {} bytes of this device "
-                          "memory",
-                          what, count, offset, bytes));
+  throw Error(
+      ErrorKind::usage,
+      fmt::format(
+          "{}: {} bytes from offset {} on go past the end of this memory, which has {} bytes", what,
+          count, offset, bytes));
 }
 
 }  // namespace
@@ -43,7 +44,7 @@ DeviceMemory::DeviceMemory(std::shared_ptr<Device> device, std::size_t bytes,
     : device_(std::move(device)), process_(detail::this_process()), bytes_(bytes) {
   if (bytes > static_cast<std::size_t>(std::numeric_limits<std::int64_t>::max())) {
     throw Error(ErrorKind::usage,
-                fmt::format("allocate: {} bytes are more than the device has", bytes));
+                fmt::format("allocate: the device has less memory than {} bytes", bytes));
   }
   address_ =
       reinterpret_cast<void*>(device_->allocate_named(static_cast<std::int64_t>(bytes), name));

@@ -83,7 +83,7 @@ void check_given_operand(const OperationEntry& entry, std::size_t index, const v
   const std::size_t alignment = entry.operands[index].alignment;
   if (is_aligned(pointer, alignment)) return;
   refuse_launch(entry,
-                fmt::format("{} = {} is not a multiple of {} bytes, the alignment of {}; "
+                fmt::format("{} = {} is not a multiple of {} bytes, the alignment of {}. Next: "
                             "copy the operand to an aligned address",
                             name, pointer, alignment,
                             alignment == kOperandAlignment ? "every operand" : "this operand"));
@@ -93,14 +93,13 @@ void check_given_operand(const OperationEntry& entry, std::size_t index, const v
 [[noreturn]] void refuse_arguments(const OperationEntry& entry, const Arguments& arguments) {
   const Operation& operation = *entry.operation;
   if (arguments.operands.size() != entry.operands.size()) {
-    refuse_launch(
-        entry,
-        fmt::format(
-            "{} operands are given, but the operation has {}: {} (null for an unused operand)",
-            arguments.operands.size(), entry.operands.size(), operand_list(operation)));
+    refuse_launch(entry, fmt::format("the launch passes {} operands, but the operation has {}: {} "
+                                     "(null for an unused operand)",
+                                     arguments.operands.size(), entry.operands.size(),
+                                     operand_list(operation)));
   }
   if (arguments.scalars.size() > entry.scalars.size()) {
-    refuse_launch(entry, fmt::format("{} scalars are given, but the operation has {}",
+    refuse_launch(entry, fmt::format("the launch passes {} scalars, but the operation has {}",
                                      arguments.scalars.size(), entry.scalars.size()));
   }
   for (std::size_t i = 0; i < arguments.scalars.size(); ++i) {

@@ -46,9 +46,9 @@ std::vector<Field> in_declared_order(const Operation& operation, std::string_vie
                                      const std::vector<Field>& given, std::string Field::*name,
                                      const std::vector<std::string>& declared) {
   const auto refuse = [&](const std::string& why) {
-    throw Error(ErrorKind::usage,
-                fmt::format("{}: {}; \"kiln operations {}\" shows the parts of a problem",
-                            operation.name, why, operation.name));
+    throw Error(ErrorKind::usage, fmt::format("{}: {}. Next: run `kiln operations {}`, which shows "
+                                              "the operation's sizes, types and traits",
+                                              operation.name, why, operation.name));
   };
   for (auto at = given.begin(); at != given.end(); ++at) {
     const std::string& each = (*at).*name;
@@ -56,13 +56,13 @@ std::vector<Field> in_declared_order(const Operation& operation, std::string_vie
       refuse(fmt::format("there is no {} \"{}\"{}", what, each, did_you_mean(each, declared)));
     }
     if (std::ranges::find(given.begin(), at, each, name) != at) {
-      refuse(fmt::format("the {} \"{}\" is given twice", what, each));
+      refuse(fmt::format("the problem contains the {} \"{}\" twice", what, each));
     }
   }
   std::vector<Field> fields;
   for (const std::string& each : declared) {
     const auto found = std::ranges::find(given, each, name);
-    if (found == given.end()) refuse(fmt::format("the {} \"{}\" is missing", what, each));
+    if (found == given.end()) refuse(fmt::format("the problem lacks the {} \"{}\"", what, each));
     fields.push_back(*found);
   }
   return fields;

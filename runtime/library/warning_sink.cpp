@@ -57,8 +57,8 @@ void WarningSink::warn(WarningKind kind, const std::string& cause, const std::st
     print("warning: ", shown);
   } else if (level_ == Level::first_of_kind && printed_.is_first(kind)) {
     print("warning: ", shown +
-                           " (the first of its kind; KILN_LOG=warning prints all, "
-                           "KILN_LOG=none nothing)");
+                           " (first warning of its kind. KILN_LOG=warning prints all warnings, and "
+                           "KILN_LOG=none prints none)");
   }
 }
 

@@ -91,8 +91,7 @@ std::optional<DeviceProfile> built_in_profile(std::string_view name) {
   visit_profile(profile, reader);
   if (!complete_profile(profile)) {
     throw Error(ErrorKind::internal,
-                fmt::format("a built-in device profile names {}, but this architecture is "
-                            "unknown",
+                fmt::format("a built-in device profile has the unknown architecture {}",
                             profile.limits.arch));
   }
   return profile;

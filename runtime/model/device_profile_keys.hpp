@@ -40,15 +40,16 @@ void visit_profile(Profile& profile, Visitor& visitor) {
   constexpr Range kClocks{0.0, 1e6};
 
   visitor.value("name", profile.name, "as in emulated:NAME");
-  visitor.value("figures", profile.figures, "measured on a GPU, or published elsewhere");
-  visitor.value("gpu", profile.device_class.name, "name in the driver");
-  visitor.value("mig_profile", profile.device_class.mig_profile, "empty: not partitioned");
+  visitor.value("figures", profile.figures, "measured by Kiln on a GPU, or published by others");
+  visitor.value("gpu", profile.device_class.name, "the driver's name for this GPU");
+  visitor.value("mig_profile", profile.device_class.mig_profile,
+                "empty: the GPU is not partitioned");
   visitor.value("clock_ghz", profile.clock_ghz, Range{0.01, 100.0},
-                "clock of the multiprocessors under load");
+                "clock frequency of the multiprocessors under load");
   visitor.value("launch_ns", profile.launch_ns, Range{0.0, 1e9},
-                "for each kernel of a CUDA graph after the first");
+                "launch time of each kernel of a CUDA graph, except the first");
   visitor.value("issue_per_clock", profile.issue_per_clock, kPerClock,
-                "warp instructions per multiprocessor");
+                "warp instructions that one multiprocessor issues per clock");
   visitor.value("shared_wavefronts_per_clock", profile.shared_wavefronts_per_clock, kPerClock,
                 "per multiprocessor");
   visitor.value("l2_bytes_per_ns", profile.l2_bytes_per_ns, kBytesPerNs, "whole GPU, reads");
@@ -73,7 +74,7 @@ void visit_profile(Profile& profile, Visitor& visitor) {
   visitor.value("warp_size", limits.warp_size, Range{32, 32}, "");
 
   visitor.section("lanes_per_clock",
-                  "per multiprocessor and unit; 0: only the issue rate is a limit");
+                  "for each unit of a multiprocessor; 0: only the issue rate limits this unit");
   for (const emulated::Unit unit : kLaneUnits) {
     const auto at = static_cast<std::size_t>(unit);
     visitor.value(emulated::kUnitNames[at], profile.lanes_per_clock[at], kOptionalRate, "");
@@ -93,7 +94,7 @@ void visit_profile(Profile& profile, Visitor& visitor) {
          "wgmma, both operands in shared memory: multiply-adds per clock and multiprocessor");
 
   auto& latency = profile.latency;
-  visitor.section("latency_clocks", "until the next instruction can use the result");
+  visitor.section("latency_clocks", "clocks until the next instruction can use the result");
   visitor.value("alu", latency.alu, kClocks, "fp32 multiply-add");
   visitor.value("mma", latency.mma, kClocks, "f16 mma.sync m16n8k16; 0: not supported");
   visitor.value("shared", latency.shared, kClocks, "");

@@ -39,8 +39,8 @@ void require_whole_process() {
   if (!torn) return;
   throw Error(ErrorKind::usage,
               "fork() created this process while another thread opened or closed a Library or "
-              "requested a new kernel. Locks may stay held forever. Next: fork earlier, or start "
-              "the child with posix_spawn() or exec()");
+              "requested a new kernel. In this process, locks may therefore stay held forever. "
+              "Next: call fork() earlier, or start the child with posix_spawn() or exec()");
 }
 
 LibraryWork::LibraryWork() noexcept {

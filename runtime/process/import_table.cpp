@@ -116,7 +116,7 @@ std::string replace(const ReadOnly& read_only, Address slot, void* replacement) 
   auto* const page = reinterpret_cast<void*>(page_of(slot));
   const bool is_protected = slot >= read_only.begin && slot < read_only.end;
   if (is_protected && ::mprotect(page, page_bytes(), PROT_READ | PROT_WRITE) != 0) {
-    return fmt::format("the library's import table cannot be written ({})", std::strerror(errno));
+    return fmt::format("cannot write to NVRTC's import table ({})", std::strerror(errno));
   }
   std::atomic_ref(*reinterpret_cast<void**>(slot)).store(replacement);
   // Left writable if this fails: what is stored there is right in either case.
@@ -137,11 +137,10 @@ std::string redirect_imports(void* handle, std::span<const Redirection> redirect
                              std::vector<std::string>* found) {
   link_map* map = nullptr;
   if (::dlinfo(handle, RTLD_DI_LINKMAP, &map) != 0 || map == nullptr) {
-    return "the loader does not report the library's location";
+    return "the loader does not report where NVRTC is";
   }
   const Imports imports = imports_of(*map);
-  if (imports.symbols == nullptr || imports.names == nullptr)
-    return "the library has no symbol table";
+  if (imports.symbols == nullptr || imports.names == nullptr) return "NVRTC has no symbol table";
   // Otherwise one thread could revoke the permission with which another is about to write.
   static std::mutex mutex;
   const std::lock_guard lock(mutex);

@@ -65,7 +65,7 @@ TEST(Devices, ANameThatIsNoneIsExplained) {
   EXPECT_TRUE(model.err.starts_with("kiln: there is no emulated GPU 'h300'")) << model.err;
   const auto words = sandbox.run({"devices", "--device", "gpu"});
   EXPECT_EQ(words.exit_code, 2) << words.err;
-  EXPECT_NE(words.err.find("'gpu' is not understood"), std::string::npos) << words.err;
+  EXPECT_NE(words.err.find("'gpu' is unknown"), std::string::npos) << words.err;
 }
 
 }  // namespace

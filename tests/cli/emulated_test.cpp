@@ -332,7 +332,7 @@ TEST(Verify, AFaultThatEndsTheLaunchIsACrash) {
   EXPECT_NE(run.out.find("verdict   NOT correct, crashed: "), std::string::npos) << run.out;
   EXPECT_NE(run.out.find("out_of_bounds at planted.cu:31"), std::string::npos) << run.out;
   EXPECT_THAT(run.out, HasSubstr("checks    1 found\n")) << "nothing is left out";
-  EXPECT_NE(run.out.find("\n  Next: compare the index with the extents"), std::string::npos)
+  EXPECT_NE(run.out.find("\n  Next: compare the index with the size"), std::string::npos)
       << run.out;
 }
 

@@ -304,7 +304,7 @@ TEST(Hints, TemplatesListsWhatAProblemLeaves) {
   EXPECT_NE(run.out.find("for gemm 64 x 4096 x 4096 f64 nn on sm_90a\n"), std::string::npos);
   EXPECT_NE(run.out.find("the template gemm_wgmma does not accept a=f64"), std::string::npos)
       << run.out;
-  EXPECT_EQ(run.err, "kiln: --n, --k not given; using 4096\n");
+  EXPECT_EQ(run.err, "kiln: --n, --k not given; Kiln uses 4096\n");
   const auto json = nlohmann::json::parse(
       sandbox.run({"templates", "--m", "64", "--arch", "sm_90a", "--json"}).out);
   EXPECT_EQ(json["templates"].at(0)["problem"]["sizes"]["m"], 64);

@@ -118,7 +118,8 @@ const std::vector<NewcomersMistake> kNewcomersMistakes{
      "times the bound"},
     {"OtherNumberOfParameters", "verify", "kernel.cu", "int rows, int cols",
      "int rows, int cols, int more", "none: the kernel did not run"},
-    {"MissingBarrier", "verify", "kernel.cu", "  __syncthreads();\n", "", "nothing orders the two"},
+    {"MissingBarrier", "verify", "kernel.cu", "  __syncthreads();\n", "",
+     "nothing orders the two accesses"},
     {"WrongInclude", "tune", "kernel.cu", "extern \"C\"", "#include <vector>\nextern \"C\"",
      "there is no header <vector>"},
     {"HostFunction", "tune", "kernel.cu", "extern \"C\"",
@@ -205,8 +206,8 @@ TEST(NewcomersFaults, AGridThatIsFarTooLargeIsRemarkedAndNoFaster) {
               HasSubstr("of the bound; 252 of 256 blocks of row_sum"));
   const auto verified = judged(sandbox, "verify");
   EXPECT_EQ(verified.exit_code, 0) << verified.out;
-  EXPECT_THAT(verified.out, HasSubstr("remark    252 of 256 blocks of row_sum read and write "
-                                      "nothing: is the grid too large?"));
+  EXPECT_THAT(verified.out, HasSubstr("remark    252 of 256 blocks of row_sum read and write no "
+                                      "global memory: is the grid too large?"));
   EXPECT_THAT(judged(sandbox, "verify", {"--all"}).out,
               HasSubstr("remark    block_size=32: 252 of 256 blocks of row_sum"));
   sandbox.write("kernel.cu", replaced(guarded, "grid     rows", "grid     rows + 2"));

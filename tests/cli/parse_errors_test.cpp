@@ -58,8 +58,8 @@ const std::vector<WrongLine> kWrongLines{
     {{"tune", "gemm", "--max", "8"},
      "--max: not expected here; did you mean \"--max-candidates\"?"},
     {{"tune", "gemm", "--m", "2000000000", "--n", "2000000000", "--k", "2000000000"},
-     "gemm 2000000000 x 2000000000 x 2000000000 f16 nn: the operands take 21316 PiB, more than any "
-     "GPU has; give smaller values for --m, --n, --k"},
+     "gemm 2000000000 x 2000000000 x 2000000000 f16 nn: the operands take 21316 PiB, more memory "
+     "than any GPU has; give smaller values for --m, --n, --k"},
     {with({"tune", "gemm", "--dtype", "complex128"}, kSizes),
      "--dtype: complex128 is unknown; choose from f16, "},
 };

@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Executes the catalog on the emulated GPU with every check on: each template with its default
-// configuration and sampled ones, over all its types and all layouts, with and without beta, judged
-// as a tuning session judges candidates. Needs NVRTC, but no GPU.
+// configuration and sampled ones, over its types (all of them with KILN_FULL_CATALOG) and all
+// layouts, with and without beta, judged as a tuning session judges candidates. Needs NVRTC, but no
+// GPU.
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -35,6 +36,7 @@ namespace kiln {
 namespace {
 
 constexpr std::size_t kFewestProblems = 8;
+constexpr std::size_t kMostProblems = 10;  ///< without KILN_FULL_CATALOG
 constexpr std::size_t kProblemsWithLargeCases = 2;
 /// Configurations of a problem, the default among them: in tools/run-tests a second one in each
 /// layout, and in turn with and without C.
@@ -78,11 +80,12 @@ TEST_P(EmulateKernels, SampledConfigurationsAreRightAndClean) {
   const KernelTemplate& kernel = Catalog::builtin().at(GetParam());
   const DeviceInfo& info = device_->info();
   std::mt19937_64 random(20260101);
-  const std::size_t problems = std::max(kFewestProblems, testing::type_choices(kernel).size());
+  const std::size_t choices = std::max(kFewestProblems, testing::type_choices(kernel).size());
+  const std::size_t problems = testing::full_catalog() ? choices : std::min(choices, kMostProblems);
   std::size_t verified = 0;
   std::size_t wanted = 0;
   for (std::size_t turn = 0; turn < problems; ++turn) {
-    Gemm gemm = testing::gemm_of_turn(kernel, turn);
+    Gemm gemm = testing::gemm_of_turn(kernel, turn, problems);
     gemm.m = 40;
     gemm.n = 72;
     gemm.k = 80;

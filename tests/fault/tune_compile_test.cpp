@@ -103,7 +103,7 @@ TEST_F(TuneCompile, AKernelThatTheCompilerDoesNotSurviveHasFailedAndTheSessionGo
     const bool nested = trial.key.template_name == "nested";
     EXPECT_EQ(trial.outcome, nested ? Outcome::compile_failed : Outcome::ok) << trial.message;
     if (nested) {
-      EXPECT_THAT(trial.message, HasSubstr("1000 deep"));
+      EXPECT_THAT(trial.message, HasSubstr("1000 levels deep"));
     }
     failed += nested ? 1 : 0;
   }

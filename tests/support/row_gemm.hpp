@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <string>
 #include <vector>
@@ -64,10 +65,15 @@ struct TypeChoice {
 
 /// Problem `turn` of a template, the sizes left open: all type choices in turn, in each round
 /// with other layouts; every eight problems have all layouts with and without C, every third one
-/// has operands without alignment.
-[[nodiscard]] inline Gemm gemm_of_turn(const KernelTemplate& kernel, std::size_t turn) {
+/// has operands without alignment. Of `problems` problems, if that is fewer than there are type
+/// choices, each has another one, from the first to the last.
+[[nodiscard]] inline Gemm gemm_of_turn(const KernelTemplate& kernel, std::size_t turn,
+                                       std::size_t problems = SIZE_MAX) {
   const auto choices = type_choices(kernel);
-  const TypeChoice& choice = choices[(turn + turn / choices.size()) % choices.size()];
+  const std::size_t at = problems < choices.size()
+                             ? turn * choices.size() / problems
+                             : (turn + turn / choices.size()) % choices.size();
+  const TypeChoice& choice = choices[at];
   const auto storage = [&](unsigned bit) {
     return (turn >> bit & 1U) != 0 ? Storage::t : Storage::n;
   };

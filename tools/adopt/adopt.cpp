@@ -149,9 +149,10 @@ class Adopter {
       }
     }
     if (!is_identifier(guess_.operation)) {
-      refuse_adoption(file_, fmt::format("--operation {}: a name consists of letters, digits and "
-                                         "underscores",
-                                         guess_.operation));
+      refuse_adoption(file_,
+                      fmt::format("--operation {}: this name is not valid. Next: use letters, "
+                                  "digits and underscores, and do not begin with a digit",
+                                  guess_.operation));
     }
     guess_.template_name = kernel == guess_.operation ? kernel + "_kernel" : kernel;
   }

@@ -271,11 +271,12 @@ class LaunchReader {
         launch.grid.push_back(own->name);
       } else if (use.bounds.empty() && !problem_.row_sizes[i].empty()) {
         launch.grid.push_back(problem_.row_sizes[i]);
-        launch.grid_comment = fmt::format("CHECK: one block for each of {}", launch.grid.back());
+        launch.grid_comment = fmt::format("CHECK: as many blocks as {}", launch.grid.back());
       } else if (!use.shift.empty()) {
         launch.grid = {kFillIn};
         launch.grid_comment = fmt::format(
-            "number of blocks; write it without shifts (the code shifts blockIdx.{} by {})",
+            "number of blocks; write it with * and / instead of bit shifts (the code shifts "
+            "blockIdx.{} by {})",
             kAxes[i], use.shift);
         return;
       } else if (use.bounds.empty()) {
@@ -318,14 +319,14 @@ class LaunchReader {
       // What comes next may need a better alignment.
       result_.workspace =
           begin.empty() ? bytes : fmt::format("round_up({}, 256) + {}", begin, bytes);
-      result_.workspace_comment = fmt::format("CHECK: bytes of {}", each.written);
+      result_.workspace_comment = fmt::format("CHECK: size of {} in bytes", each.written);
     }
     if (!is_known) {
       const auto& last = problem_.between.back();
       result_.workspace = kFillIn;
-      result_.workspace_comment =
-          fmt::format("bytes of the array {}; {} writes the array, {} reads it", last.written,
-                      kernels_[last.writer].source->name, kernels_[last.reader].source->name);
+      result_.workspace_comment = fmt::format(
+          "size of the array {} in bytes; {} writes the array, and {} reads it", last.written,
+          kernels_[last.writer].source->name, kernels_[last.reader].source->name);
     }
   }
 

@@ -89,9 +89,10 @@ class NoteWriter {
     }
     if (names.empty()) return;
     const bool one = names.size() == 1;
-    add(fmt::format("\"{}\" {} not read: check that no tunable is a name from {}",
-                    fmt::join(names, "\", \""), one ? "was" : "were",
-                    one ? "this header" : "these headers"));
+    add(fmt::format(
+        "\"{}\" {} not read: make sure that no tunable has the name of a macro, type or function "
+        "from {}",
+        fmt::join(names, "\", \""), one ? "was" : "were", one ? "this header" : "these headers"));
   }
 
   void note_host_code() {
@@ -105,7 +106,7 @@ class NoteWriter {
     }
     if (model_.host_launch_line) {
       add(
-          fmt::format("line {} launches a kernel: put host code under \"#if "
+          fmt::format("line {} launches a kernel from host code: put this code under \"#if "
                       "!defined(KILN_RENDERED)\" or into another file",
                       *model_.host_launch_line));
     }
@@ -115,12 +116,12 @@ class NoteWriter {
     if (constant.is_template) {
       add(fmt::format(
           "line {}: {} is a variable template, which Kiln cannot fill: declare an array without "
-          "template parameters, and adopt again",
+          "template parameters, and run adopt again",
           constant.line, constant.name));
     } else if (constant.is_pointer) {
       add(
           fmt::format("line {}: {} is a pointer in constant memory, which Kiln cannot fill: make "
-                      "the pointer a parameter of the kernel, and adopt again",
+                      "the pointer a parameter of the kernel, and run adopt again",
                       constant.line, constant.name));
     } else if (constant.is_hidden) {
       add(
@@ -130,8 +131,8 @@ class NoteWriter {
     } else if (!element_type(constant.type, model_.type_aliases)) {
       add(fmt::format(
           "line {0}: {1} has the type {2}, but all elements of an operand have one type: "
-          "if the members of {2} have different types, declare one array per type, and "
-          "adopt again",
+          "if the members of {2} have different types, declare one array per type, and run adopt "
+          "again",
           constant.line, constant.name, constant.type));
     }
   }
@@ -146,12 +147,12 @@ class NoteWriter {
       if (is_misspelt) {
         add(
             fmt::format("line {}: the #ifndef above tests {}, but the #define sets {}: write the "
-                        "same name in both, and adopt again",
+                        "same name in both, and run adopt again",
                         macro.line, macro.misspelt_guard, name));
       } else if (is_tunable) {
         add(
             fmt::format("line {} always defines {}, so Kiln cannot tune the macro: write \"#ifndef "
-                        "{}\" above and \"#endif\" below, and adopt again",
+                        "{}\" above and \"#endif\" below, and run adopt again",
                         macro.line, name, name));
       }
     }
@@ -168,7 +169,7 @@ class NoteWriter {
         if (uses.empty() || !is_rarer) continue;
         add(fmt::format(
             "line {}: the tunables {} and {} have similar names: if one name is a typo, "
-            "correct this name, and adopt again",
+            "correct this name, and run adopt again",
             uses.front(), each.name, other.name));
       }
     }

@@ -113,7 +113,8 @@ class OperationWriter {
       }
     }
     write_cases();
-    lines_.add("flops", kFillIn, "operations of one run; a multiply-add counts as two");
+    lines_.add("flops", kFillIn,
+               "floating-point operations of one run; a multiply-add counts as two");
   }
 
   /// Sizes that no tile divides, small enough for the emulated GPU.
@@ -211,7 +212,7 @@ class OperationWriter {
   std::string write_skeleton() {
     const std::string name = guess_.operation + "_reference";
     const auto extents = result_extents();
-    lines_.add("reference", kFillIn, name + ", once you have written it");
+    lines_.add("reference", kFillIn, "write " + name + " below, then put its name here");
     std::string grid = kFillIn;
     if (extents == std::vector<std::string>{"1"}) {
       grid = "1";

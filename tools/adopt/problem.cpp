@@ -229,10 +229,10 @@ class ProblemReader {
                           lower.find("pitch") != std::string::npos;
     const bool is_used = is_bound || facts.indexing.contains(parameter.name);
     if (is_used || is_size_name(parameter.name)) {
-      const char* const comment = is_pitch
-                                      ? "CHECK: a size, or a value that follows from other sizes"
-                                  : !is_used ? "CHECK: a size, or a scalar"
-                                             : "";
+      const char* const comment =
+          is_pitch   ? "CHECK: is this a size, or does the value follow from other sizes?"
+          : !is_used ? "CHECK: is this a size or a scalar?"
+                     : "";
       result_.sizes.push_back({parameter.name, "", *type, comment});
       return;
     }

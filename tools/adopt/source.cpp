@@ -70,8 +70,8 @@ class SourceReader {
 
   [[noreturn]] void fail(std::size_t token, std::string_view what) const {
     throw Error(ErrorKind::template_,
-                fmt::format("{}:{}: this \"{}\" {}. Next: make the brackets match. Of an #if "
-                            "with several branches, adopt reads only the first",
+                fmt::format("{}:{}: this \"{}\" {}. Next: make the brackets match. If an #if has "
+                            "several branches, adopt reads only the first branch",
                             file_, tokens()[token].line, tokens()[token].text, what));
   }
 

@@ -107,7 +107,7 @@ void DeclaredFlags::add_to(CLI::App& verb) {
   }
   if (!operation_.slots.empty()) {
     Flag& flag = flags_.emplace_back(Flag{"--dtype", ""});
-    verb.add_option(flag.name, flag.text, "Type of every operand that may have this type")
+    verb.add_option(flag.name, flag.text, "Type to use for every operand that allows it")
         ->type_name("TYPE")
         ->group(std::string(kProblemGroup));
     dtype_ = &flag;
@@ -165,8 +165,9 @@ std::vector<NamedType> DeclaredFlags::types() const {
       if (!may_have(allowed, type)) {
         std::vector<std::string_view> names;
         for (const DType each : allowed) names.push_back(to_string(each));
-        throw Error(ErrorKind::usage, fmt::format("{} {}: choose from {}", flag.name, flag.text,
-                                                  fmt::join(names, ", ")));
+        throw Error(ErrorKind::usage,
+                    fmt::format("{} {}: this operand cannot have this type; choose from {}",
+                                flag.name, flag.text, fmt::join(names, ", ")));
       }
     }
     types.push_back({operation_.slots[i].name, type});

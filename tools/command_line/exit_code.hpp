@@ -33,7 +33,7 @@ inline constexpr std::array<ExitMeaning, 8> kExitMeanings{{
      "or rejected lines of an import; for `kiln doctor`, something is broken"},
     {kExitUsage, "usage", "usage: a bad flag, value, size or file"},
     {kExitNoCandidate, "no valid candidate",
-     "no valid candidate in the whole space, or no stored result that answers the request"},
+     "no candidate of the search space is valid, or the database has no result for the request"},
     {kExitNoDevice, "no device or driver",
      "no device or driver; the device failed (a fault, or too little memory for the operands); or, "
      "with --no-wait, another run measures on the device"},

@@ -132,7 +132,7 @@ std::string surplus_text(const CLI::App& app) {
     }
   }
   std::string known = suggestion(word.substr(0, word.find('=')), known_words(app));
-  if (known.empty() && flag == extras.end()) known = "; a value must follow its flag";
+  if (known.empty() && flag == extras.end()) known = "; write a value directly after its flag";
   return fmt::format("{}: not expected here{}", word, known);
 }
 
@@ -156,7 +156,8 @@ std::string values_of(const CLI::Option& option) {
 std::string wrong_count_text(const std::string& text, const CLI::Option& option) {
   const std::string name = option.get_name();
   if (text.find("disallowed flag override") != std::string::npos) {
-    return fmt::format("{} takes no value: write it alone, or leave it out", name);
+    return fmt::format("{} takes no value: write the flag without a value, or leave the flag out",
+                       name);
   }
   if (option.results().size() > 1) {
     return fmt::format("{} is given {} times ({}): keep only one value", name,
@@ -169,7 +170,8 @@ std::string wrong_count_text(const std::string& text, const CLI::Option& option)
 std::string not_converted_text(const CLI::Option& option) {
   const std::string name = option.get_name();
   if (option.get_type_name().empty()) {
-    return fmt::format("{} takes no value: write it alone, or leave it out", name);
+    return fmt::format("{} takes no value: write the flag without a value, or leave the flag out",
+                       name);
   }
   return fmt::format(
       "{} {}: not a {}; {}", name, fmt::join(option.results(), " "),

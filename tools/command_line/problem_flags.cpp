@@ -25,11 +25,10 @@ void require_addressable(const ProblemCase& one, const std::vector<std::string>&
     if (operand.present) bytes += static_cast<double>(operand.shape.bytes());
   }
   if (bytes <= kMostBytes) return;
-  throw Error(
-      ErrorKind::usage,
-      fmt::format(
-          "{}: the operands take {:.0f} PiB, more than any GPU has; give smaller values for {}",
-          heading_text(one.problem), bytes / kMostBytes, fmt::join(size_flags, ", ")));
+  throw Error(ErrorKind::usage, fmt::format("{}: the operands take {:.0f} PiB, more memory than "
+                                            "any GPU has; give smaller values for {}",
+                                            heading_text(one.problem), bytes / kMostBytes,
+                                            fmt::join(size_flags, ", ")));
 }
 
 }  // namespace

@@ -71,7 +71,7 @@ double parse_limit_s(std::string_view flag, std::string_view text) {
   constexpr double kYear = 365.0 * 86400.0;
   const double seconds = parse_duration_s(flag, text);
   if (!(seconds > 0.0) || seconds > kYear)
-    reject(flag, text, "must be more than zero and at most a year");
+    reject(flag, text, "the time must be more than zero and at most a year");
   return seconds;
 }
 
@@ -113,7 +113,7 @@ Choices parse_choices(std::string_view flag, const std::vector<std::string>& tex
         digits.remove_prefix(equals + 1);
         open = true;
       }
-      if (!open) reject(flag, text, "write it as tile_m=64,128 or tile_m=64,tile_n=128");
+      if (!open) reject(flag, text, "write NAME=VALUE, e.g. tile_m=64,128 or tile_m=64,tile_n=128");
       const auto value = parse_value(digits);
       if (!value)
         reject(flag, text,

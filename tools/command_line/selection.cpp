@@ -13,8 +13,9 @@
 namespace kiln::tools {
 
 void SelectionFlags::add_to(CLI::App& verb) {
-  verb.add_option("--template", template_name_,
-                  "Use this template, not the kernel that an application would get")
+  verb.add_option(
+          "--template", template_name_,
+          "Use a kernel of this template instead of the kernel that an application would get")
       ->type_name("TEMPLATE");
   verb.add_option(
           "--set", set_,

@@ -39,12 +39,15 @@ constexpr std::array<const char*, 3> kSizes{"--m", "--n", "--k"};
 /// right kernels look wrong, and be remembered as such.
 void check_scalar(const char* flag, double value, const Gemm& gemm) {
   if (!(std::fabs(value) <= largest_factor(gemm))) {
-    throw Error(ErrorKind::usage, fmt::format("{} {}: more than an accumulator of type {} can hold",
-                                              flag, value, to_string(gemm.acc)));
+    throw Error(ErrorKind::usage,
+                fmt::format("{} {}: this value is more than an accumulator of type {} can hold",
+                            flag, value, to_string(gemm.acc)));
   }
   if (has_whole_factors(gemm) && value != std::trunc(value)) {
-    throw Error(ErrorKind::usage,
-                fmt::format("{} {}: must be a whole number with an s32 accumulator", flag, value));
+    throw Error(
+        ErrorKind::usage,
+        fmt::format("{} {}: the value must be a whole number, because the accumulator has type s32",
+                    flag, value));
   }
 }
 
@@ -82,14 +85,14 @@ void GemmFlags::add_to(CLI::App& verb) {
       "Storage of A and B, one letter each: n row-major, t transposed (default nn)");
   for (const auto& [matrix, value] :
        {std::pair{'a', &lda_}, {'b', &ldb_}, {'c', &ldc_}, {'d', &ldd_}}) {
-    const std::string text =
-        fmt::format("Leading dimension of {:c} in elements (default: tight)", std::toupper(matrix));
+    const std::string text = fmt::format(
+        "Leading dimension of {:c} in elements (default: no padding)", std::toupper(matrix));
     add(fmt::format("--ld{}", matrix), *value, "N", text)->check(whole_number(0));
   }
   for (const auto& [matrix, value] :
        {std::pair{'a', &align_a_}, {'b', &align_b_}, {'c', &align_c_}, {'d', &align_d_}}) {
     const std::string text =
-        fmt::format("Alignment of {:c}'s address (default 16)", std::toupper(matrix));
+        fmt::format("Alignment of {:c}'s address in bytes (default 16)", std::toupper(matrix));
     add(fmt::format("--align-{}", matrix), *value, "BYTES", text)->check(whole_number(1, kMostInt));
   }
   add("--alpha", alpha_, "X", "Factor of A*B (default 1)");

@@ -20,7 +20,7 @@ std::int64_t size_of_word(const std::string& word) {
   const auto* const last = word.data() + word.size();
   const auto [end, status] = std::from_chars(word.data(), last, value);
   if (status == std::errc{} && end == last) return value;
-  throw Error(ErrorKind::usage, fmt::format("\"{}\" is not a size", word));
+  throw Error(ErrorKind::usage, fmt::format("\"{}\" is not a size; write a whole number", word));
 }
 
 }  // namespace

@@ -75,7 +75,7 @@ std::string declared_snippet(const Operation& operation, const ProblemCase& one)
   for (const OperandPlan& operand : one.operands) {
     if (!operand.present || !operand.shape.pointers) continue;
     text += fmt::format(
-        "// {}: an array in device memory with the addresses of {} arrays, {} elements each\n",
+        "// {}: an array in device memory with the addresses of {} arrays of {} elements each\n",
         operand.name, operand.shape.rows, operand.shape.cols);
   }
   std::string arguments = fmt::format(".operands = {{{}}}", fmt::join(operands, ", "));
@@ -106,10 +106,11 @@ ProblemCase case_of(const Problem& problem) {
   }
   const Operation* const operation = find_operation(problem.operation);
   if (operation == nullptr) {
-    throw Error(ErrorKind::usage,
-                fmt::format("no file declares the operation {}; name its folder with "
-                            "--template-path",
-                            problem.operation));
+    throw Error(
+        ErrorKind::usage,
+        fmt::format("no file declares the operation {}; name the folder of such a file with "
+                    "--template-path",
+                    problem.operation));
   }
   return declared_case(*operation, problem, {});
 }
@@ -127,7 +128,7 @@ std::string next_steps(const ProblemCase& request, const Context& context, bool 
   const auto device = context.device();
   const bool emulated = names_emulated_device(device.value);
   std::string text = is_checked ? "\nuse this kernel\n"
-                                : "\nuse this kernel after the command above finds no fault\n";
+                                : "\nuse this kernel only if the command above finds no fault\n";
   const auto add = [&](std::string_view verb, const std::string& more) {
     text += fmt::format("  {}\n", context.command(fmt::format("{} {}{}", verb, problem, more)));
   };

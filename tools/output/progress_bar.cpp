@@ -113,7 +113,7 @@ void ProgressBar::on_trial(const Trial& trial) {
                                 : trial.message.substr(0, trial.message.find('\n'));
   on_note(fmt::format("{} {} {}: {}{}", to_string(trial.outcome), trial.key.template_name,
                       trial.key.config.canonical(), merit,
-                      trial.shared_from.empty() ? "" : " (the same code as another)"));
+                      trial.shared_from.empty() ? "" : " (the same code as another candidate)"));
 }
 
 void ProgressBar::on_note(const std::string& note) {

@@ -63,7 +63,7 @@ std::string session_end_text(const TuneResult& result) {
     if (given_up == 0) return "the whole space was covered";
     return fmt::format(
         "no candidate is left; {} candidates were skipped, because their templates are much slower "
-        "than the best",
+        "than the best template",
         count_text(given_up));
   }
   if (state == "budget") {
@@ -179,8 +179,9 @@ bool is_edgeless(const TuneResult& result) {
 
 std::string edgeless_text(const std::string& template_name) {
   return fmt::format(
-      "the requirements of {} exclude every ragged size. Therefore Kiln tested partly filled tiles "
-      "only if this problem has some. Next: to verify other sizes, loosen the requirements",
+      "the requirements of {} exclude every ragged size (a size that is not a multiple of the tile "
+      "size). Therefore Kiln tested partly filled tiles only if this problem has such tiles. Next: "
+      "to verify other sizes, loosen the requirements",
       template_name);
 }
 

@@ -124,7 +124,8 @@ Action add_adopt(CLI::App& verb, const Operation& /*operation*/) {
   verb.add_option("file", f.file, "CUDA C++ file that defines the kernel (- means standard input)")
       ->type_name("FILE")
       ->required();
-  verb.add_option("--into", f.folder, "Folder to write both files to (default: stdout)")
+  verb.add_option("--into", f.folder,
+                  "Folder for the operation and the template (default: print both on stdout)")
       ->type_name("DIR");
   verb.add_option("--kernel", f.adopt.kernels,
                   "Kernel to adopt; repeat the flag for several kernels, in launch order")

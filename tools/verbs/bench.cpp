@@ -60,7 +60,8 @@ struct BenchRow {
 double turn_ms(const BenchOptions& options) {
   const double seconds = parse_limit_s("--turn", options.turn);
   if (seconds < 0.001 || seconds > 1.0) {
-    throw Error(ErrorKind::usage, fmt::format("--turn {}: must be 1ms to 1s", options.turn));
+    throw Error(ErrorKind::usage,
+                fmt::format("--turn {}: the time must be from 1ms to 1s", options.turn));
   }
   return seconds * 1e3;
 }
@@ -86,8 +87,8 @@ class Benchmark {
                                         .early_compilers = options.tune.empty() ? 0 : 2})) {
     if (info().provenance == Provenance::modelled && options.measurement_given) {
       context.note(
-          "--rounds, --turn and --warm have no effect here: an emulated GPU predicts times, with "
-          "the operands in DRAM");
+          "--rounds, --turn and --warm have no effect here, because an emulated GPU predicts "
+          "times. The prediction assumes that the operands are in DRAM");
     }
   }
 
@@ -327,14 +328,14 @@ Action add_bench(CLI::App& verb, const Operation& operation) {
   options->problem.add_to(verb, operation, ProblemFlags::Word::optional);
   auto& o = *options;
   verb.add_option("--suite", o.suite,
-                  "Measure each problem in FILE, one per line: `name dtype M N K layout`; a header "
-                  "line names another operation or other columns")
+                  "Measure each problem in FILE, one per line: `name dtype M N K layout`; for "
+                  "another operation or other columns, first write a header line")
       ->type_name("FILE");
   verb.add_option("--against", o.against,
                   "Compare with the fastest algorithm that the heuristics of LIBRARY return")
       ->type_name("LIBRARY");
   CLI::Option* const rounds =
-      verb.add_option("--rounds", o.rounds, "Rounds of the comparison (default 15)")
+      verb.add_option("--rounds", o.rounds, "Number of rounds of the comparison (default 15)")
           ->type_name("N")
           ->check(whole_number(3, kMostRepetitions));  // of fewer there is no spread
   CLI::Option* const turn =

@@ -102,7 +102,7 @@ int list_devices(Context& context) {
     table.add_row(
         {row.spec, name, device.arch, fmt::format("{}", device.sm_count),
          bytes_text(device.l2_bytes),
-         row.figures.empty() ? "measured" : fmt::format("predicted by {} figures", row.figures),
+         row.figures.empty() ? "measured" : fmt::format("predicted from {} figures", row.figures),
          row.is_default ? "*" : ""});
   }
   context.print(table.text());

@@ -152,7 +152,7 @@ Action add_export(CLI::App& verb, const Operation& operation) {
       "--database", o.database,
       "Write trials and sessions as JSON lines (only of this problem, if a problem is given)");
   verb.add_option("--template", o.template_name,
-                  "Export a kernel of this template, not the best stored kernel")
+                  "Export a kernel of this template instead of the best stored kernel")
       ->type_name("TEMPLATE");
   verb.add_option(
           "--set", o.set,

@@ -93,7 +93,7 @@ void add_launch_facts(FactSheet& sheet, const LaunchProfile& launch) {
   sheet.add("residency", fmt::format("{} blocks per multiprocessor at once, {:.2f} waves",
                                      prediction.blocks_per_sm, prediction.rounds));
   sheet.add("counted",
-            fmt::format("{} of {} blocks; the lines below are extrapolated to the whole launch",
+            fmt::format("{} of {} blocks; the numbers below are extrapolated to the whole launch",
                         count_text(launch.facts.blocks), count_text(launch.blocks)));
   const auto& total = launch.total;
   sheet.add("global",
@@ -313,8 +313,8 @@ Action add_inspect(CLI::App& verb, const Operation& operation) {
       ->type_name("N")
       ->check(whole_number(0, kMostInt));
   verb.add_option("--top", o.top,
-                  "Number of costliest source lines to show, plus all lines with bank conflicts or "
-                  "excess sectors (default 12)")
+                  "Show the N costliest source lines, and all lines with bank conflicts or excess "
+                  "sectors (default 12)")
       ->type_name("N")
       ->check(whole_number(0, kMostInt));
   verb.add_flag("--source", o.source, "Also show the text of each source line");

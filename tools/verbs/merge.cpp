@@ -46,7 +46,8 @@ int merge_databases(Context& context, const MergeOptions& options) {
 
 Action add_merge(CLI::App& verb, const Operation& /*operation*/) {
   auto options = std::make_shared<MergeOptions>();
-  verb.add_option("target", options->target, "Database to add to; created if it does not exist")
+  verb.add_option("target", options->target,
+                  "Database that gets the results; created if it does not exist")
       ->required()
       ->type_name("FILE");
   verb.add_option("sources", options->sources, "Databases to read")->required()->type_name("FILE");

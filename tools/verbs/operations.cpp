@@ -263,8 +263,9 @@ std::string reference_text(const Operation& operation) {
   if (judge.integers) {
     const std::string& most = judge.integers->text();
     results.add("integers",
-                most == "0" ? "no integer inputs give exact results"
-                            : fmt::format("inputs from -R to R give exact results, R = {}", most));
+                most == "0"
+                    ? "no integer inputs give exact results"
+                    : fmt::format("integer inputs from -R to R give exact results, R = {}", most));
   }
   std::vector<std::string> cases;
   for (const auto& sizes : judge.ragged) cases.push_back(case_text(sizes));
@@ -384,8 +385,8 @@ Action add_operations(CLI::App& verb, const Operation& /*operation*/) {
   auto* const names =
       verb.add_flag("--names", options->names, "Print only the names, one per line");
   verb.add_flag("--flags", options->flags,
-                "Print only the flags of the operation's problems, one per line: flag, meaning and "
-                "known values, separated by tabs")
+                "Print only the flags that describe a problem of the operation, one per line: "
+                "flag, meaning and known values, separated by tabs")
       ->needs(name)
       ->excludes(names);
   return [options](Context& context) {

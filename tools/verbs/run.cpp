@@ -158,10 +158,11 @@ std::string report_text(const RunReport& report, const AnyKernel& kernel) {
               "only the results of this run; `kiln verify` also looks for races and missing waits");
   }
   if (!report.times_ns.empty()) {
-    facts.add("time",
-              fmt::format(
-                  "{} (shortest of {} launches, operands warm; `kiln bench` measures more exactly)",
-                  time_text(report.best_ns()), report.times_ns.size()));
+    facts.add(
+        "time",
+        fmt::format(
+            "{} (shortest of {} launches, with warm caches; `kiln bench` measures more exactly)",
+            time_text(report.best_ns()), report.times_ns.size()));
     facts.add("rate", rate_text(report.problem, report.best_ns()));
   }
   if (report.emulated) {
@@ -212,7 +213,7 @@ std::unique_ptr<ProblemRun> make_run(Context& context, const ProblemCase& one, s
 void note_of_patience(const Context& context, double products) {
   if (products <= kSilentProducts) return;
   context.note(fmt::format(
-      "the emulated GPU runs {} multiply-adds on this machine's processors, which takes a while",
+      "the emulated GPU runs {} multiply-adds on this machine's CPU. This takes a while",
       count_text(static_cast<std::uint64_t>(products))));
 }
 
@@ -293,18 +294,17 @@ Action add_run(CLI::App& verb, const Operation& operation) {
   verb.add_option("--log", options->log,
                   "What the library prints to stderr (default: KILN_LOG, else `warning`)")
       ->type_name("LEVEL");
-  verb.add_option(
-          "--repeat", options->repeat,
-          fmt::format(
-              "Timed launches after the first launch (default {}; none on an emulated device)",
-              kTimedLaunches))
+  verb.add_option("--repeat", options->repeat,
+                  fmt::format("Number of timed launches after the first launch (default {}; none "
+                              "on an emulated device)",
+                              kTimedLaunches))
       ->type_name("N")
       ->check(whole_number(0, kMostRepetitions));
   verb.add_option("--timeout", options->timeout,
                   "Time-out of one launch (default 60s; more on an emulated device for a large "
                   "problem)")
       ->type_name("TIME");
-  verb.add_option("--seed", options->seed, "Seed of the data (default 1)")
+  verb.add_option("--seed", options->seed, "Seed for the random data (default 1)")
       ->type_name("N")
       ->check(whole_number(0));
   return [options](Context& context) { return run_problem(context, *options); };

@@ -180,7 +180,7 @@ void add_offer(Json& json, const Offer& offer) {
 Problem asked_problem(const Context& context, const TemplatesOptions& options) {
   const auto missing = options.problem.missing_sizes();
   if (!missing.empty() && options.problem.has_sizes()) {
-    context.note(fmt::format("{} not given; using {}", fmt::join(missing, ", "), kDefaultSize));
+    context.note(fmt::format("{} not given; Kiln uses {}", fmt::join(missing, ", "), kDefaultSize));
   }
   return options.problem.request(kDefaultSize).problem;
 }
@@ -297,9 +297,10 @@ int describe_template(Context& context, const TemplatesOptions& options) {
     text += fmt::format("\nfor {} on {}: unsupported: {}\n", heading, offer->limits.arch,
                         offer->why_not);
   } else {
-    text += fmt::format("; for {} on {}, {} are valid, {} of these preferred\ndefault  {}\n",
-                        heading, offer->limits.arch, count_text(offer->valid),
-                        count_text(offer->preferred), offer->default_config->canonical());
+    text +=
+        fmt::format("; for {} on {}, {} are valid, and {} of these are preferred\ndefault  {}\n",
+                    heading, offer->limits.arch, count_text(offer->valid),
+                    count_text(offer->preferred), offer->default_config->canonical());
   }
   context.print(text);
   return kExitOk;

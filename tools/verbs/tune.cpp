@@ -148,8 +148,8 @@ class Tuning {
       limits_ = bench_.evaluator->info().limits;
       if (provenance() == Provenance::modelled && options.measurement_given) {
         context.note(
-            "--samples and --warm have no effect here: an emulated GPU predicts times, with the "
-            "operands in DRAM");
+            "--samples and --warm have no effect here, because an emulated GPU predicts times. The "
+            "prediction assumes that the operands are in DRAM");
       }
       if (bench_.evaluator->info().driver.starts_with(kPublishedFigures)) {
         context.note(
@@ -323,8 +323,8 @@ Action add_tune(CLI::App& verb, const Operation& operation) {
   options->problem.add_to(verb, operation, ProblemFlags::Word::optional);
   auto& o = *options;
   verb.add_option("--suite", o.suite,
-                  "Tune each problem in FILE, one per line: `name dtype M N K layout`; a header "
-                  "line names another operation or other columns")
+                  "Tune each problem in FILE, one per line: `name dtype M N K layout`; for another "
+                  "operation or other columns, first write a header line")
       ->type_name("FILE");
   verb.add_flag("--stale", o.stale,
                 "Retune each problem whose template or operation has changed since the last tuning "
@@ -339,7 +339,8 @@ Action add_tune(CLI::App& verb, const Operation& operation) {
   verb.add_option("--strategy", o.strategy,
                   "Search strategy (default guided; on an emulated device, model)")
       ->type_name("STRATEGY");
-  verb.add_option("--seed", o.seed, "Seed of the strategy and of the data (default 1)")
+  verb.add_option("--seed", o.seed,
+                  "Seed for the search strategy and for the random data (default 1)")
       ->type_name("N")
       ->check(whole_number(0));
   verb.add_option("--templates", o.templates, "Search only these templates")
@@ -361,9 +362,9 @@ Action add_tune(CLI::App& verb, const Operation& operation) {
       verb.add_option("--samples", o.samples, "Timed samples per candidate (default 15)")
           ->type_name("N")
           ->check(whole_number(3, kMostRepetitions));  // of fewer there is no spread
-  verb.add_flag(
-      "--compile-only", o.compile_only,
-      "Use no device: render and compile all candidates, store each outcome and rank by occupancy");
+  verb.add_flag("--compile-only", o.compile_only,
+                "Use no device: render and compile all candidates, store each outcome, and rank "
+                "the candidates by occupancy");
   verb.add_option("--arch", o.arch, "With --compile-only: the architecture to compile for")
       ->type_name("ARCH");
   verb.add_flag("--no-baseline", o.no_baseline, "Do not compare the result with cuBLASLt");

@@ -68,7 +68,7 @@ const std::vector<Verb>& verbs() {
        "template that contains the unchanged kernel. FILL_IN marks a fact that the source does not "
        "state. CHECK marks a guess. Existing files are never overwritten.",
        examples("adopt"), add_adopt},
-      {"render", kKernels, kNoDevice, "Print the self-contained CUDA text of one configuration",
+      {"render", kKernels, kNoDevice, "Print one configuration as self-contained CUDA source",
        "--set fixes some tunables; the other tunables stay as close to their defaults as the "
        "requirements allow.",
        examples("render"), add_render},

@@ -177,8 +177,8 @@ class Judge {
   void blame_limit() {
     if (emulated_ == nullptr || !ran_out_of_time(emulated_->take_reports())) return;
     throw Error(ErrorKind::usage,
-                "--timeout: the computation of the inputs or of the reference exceeded the time "
-                "limit of a launch. Next: raise --timeout, or verify a smaller problem.");
+                "--timeout: Kiln could not compute the inputs or the reference results within the "
+                "time limit of one launch. Next: raise --timeout, or verify a smaller problem.");
   }
 
   Context& context_;
@@ -529,9 +529,10 @@ Action add_verify(CLI::App& verb, const Operation& operation) {
   options->problem.add_to(verb, operation, ProblemFlags::Word::required);
   options->selection.add_to(verb);
   verb.add_option("--timeout", options->timeout,
-                  "Time-out of one launch; on a GPU, of all launches together (default 60s)")
+                  "Time limit for each launch on an emulated GPU, or for all launches together on "
+                  "a GPU (default 60s)")
       ->type_name("TIME");
-  verb.add_option("--seed", options->seed, "Seed of the data (default 1)")
+  verb.add_option("--seed", options->seed, "Seed for the random data (default 1)")
       ->type_name("N")
       ->check(whole_number(0));
   CLI::Option* const all =

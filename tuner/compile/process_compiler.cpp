@@ -145,7 +145,7 @@ ProcessCompiler::ChildPtr ProcessCompiler::take_child(bool fresh,
     if (idle_.empty()) returned_.wait_for(lock, kAskEvery);
   }
   warn_once(
-      fmt::format("Kiln cannot start a compiler process ({}) and compiles in its own process. "
+      fmt::format("Kiln cannot start a compiler process ({}), so Kiln compiles in its own process. "
                   "Therefore a signal or the end of the budget cannot stop a running compilation",
                   why_not()));
   return nullptr;

@@ -53,8 +53,8 @@ std::optional<std::string> RecordedPeaks::different(const RecordedPeaks& other) 
     if (at == first.bytes.end()) continue;
     const std::size_t index = static_cast<std::size_t>(at - first.bytes.begin()) /
                               static_cast<std::size_t>(size_bytes(first.type));
-    return fmt::format("{}: one run recorded {:g}, another run {:g}", first.place(index),
-                       first.at(index), second.at(index));
+    return fmt::format("{}: one run recorded {:g}, but another run recorded {:g}",
+                       first.place(index), first.at(index), second.at(index));
   }
   return std::nullopt;
 }

@@ -185,10 +185,9 @@ void add_gemm_reference(Compiler& compiler, const DeviceInfo& device, Evaluation
   const KernelTemplate& naive = builtin.at(kReferenceTemplate);
   const Problem tuned = reference_problem(gemm);
   if (const auto why = naive.why_unsupported(tuned, device.limits)) {
-    throw Error(ErrorKind::usage,
-                fmt::format("there is no float64 reference for this problem, so no candidate can "
-                            "be verified: {}",
-                            *why));
+    throw Error(ErrorKind::usage, fmt::format("Kiln has no float64 reference for this problem, so "
+                                              "Kiln cannot verify any candidate: {}",
+                                              *why));
   }
   const auto config = naive.space(tuned, device.limits).default_config();
   if (!config) {

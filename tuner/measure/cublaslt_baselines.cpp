@@ -79,15 +79,15 @@ Baselines cublaslt_baselines(MemoryLedger& ledger, const OperandSet& operands,
   const std::int64_t granted = std::min(workspace_bytes, ledger.left_bytes());
   Device& device = ledger.device();
   if (operands.problem().problem.operation != "gemm") {
-    baselines.note = "cuBLASLt computes gemm only";
+    baselines.note = "cuBLASLt computes only gemm";
     return baselines;
   }
   Gemm gemm = gemm_of(operands.problem());
   const bool in_two = !cublaslt_epilogue(gemm).has_value();
   if (in_two && gemm.acc == DType::s32) {
     baselines.note =
-        "cuBLASLt does not support this epilogue, and D cannot store the s32 sums for a separate "
-        "epilogue kernel";
+        "cuBLASLt does not support this epilogue. A separate epilogue kernel is not possible "
+        "either, because D cannot store the s32 sums";
     return baselines;
   }
   if (in_two) {

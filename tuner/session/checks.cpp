@@ -137,7 +137,7 @@ WinnerChecks::Step WinnerChecks::not_checked(const std::string& why) {
 WinnerChecks::Step WinnerChecks::ended() {
   ran_out_of_time_ = !context_.stop;
   return not_checked(context_.stop ? "the run was stopped before the checks ended"
-                                   : "the budget ended before the checks");
+                                   : "the budget ended before the checks ended");
 }
 
 }  // namespace kiln

@@ -32,7 +32,7 @@ class WinnerChecks {
   /// Sets the evaluator up anew if anything is left to be looked at.
   void run(Evaluator& evaluator, Compiler& compiler);
   /// In place of run(), in a session that was stopped.
-  void leave_out() { unchecked_ = "the run was stopped before the checks"; }
+  void leave_out() { unchecked_ = "the run was stopped before the checks began"; }
 
   /// Why the last candidate was not looked at, or not to the end; "" if all was.
   [[nodiscard]] const std::string& unchecked() const { return unchecked_; }

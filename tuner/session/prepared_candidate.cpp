@@ -48,14 +48,16 @@ std::string why_too_big(const std::vector<LaunchGeometry>& launches,
   const std::int64_t registers = registers_of_block(threads, resources.registers, limits);
   if (registers > limits.regs_per_block) {
     return fmt::format(
-        "needs {} registers per block ({} threads with {} registers each), but the device has {}",
+        "the candidate needs {} registers per block ({} threads with {} registers each), but the "
+        "device allows only {}",
         registers, threads, resources.registers, limits.regs_per_block);
   }
   // A device without the opt-in still gives every block the static limit.
   const std::int64_t most = std::max(limits.smem_optin, limits.smem_static);
   if (smem_bytes + resources.smem_static_bytes > most) {
-    return fmt::format("needs {} bytes of shared memory per block, but the device allows {}",
-                       smem_bytes + resources.smem_static_bytes, most);
+    return fmt::format(
+        "the candidate needs {} bytes of shared memory per block, but the device allows only {}",
+        smem_bytes + resources.smem_static_bytes, most);
   }
   return {};
 }

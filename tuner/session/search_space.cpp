@@ -93,7 +93,8 @@ std::optional<Choices> applicable(const ParamSpace& space, const Choices& choice
       use.value_exists(name, value);
     }
     if (listed.empty()) {
-      why = fmt::format("allows none of the values {}={}", name, values_text(values, ","));
+      why = fmt::format("the template allows none of the values {}={}", name,
+                        values_text(values, ","));
       return std::nullopt;
     }
     result.emplace_back(name, std::move(listed));
@@ -162,8 +163,10 @@ SearchSpace make_search_space(const Catalog& catalog, const Problem& problem,
     }
     ParamSpace narrowed = narrowing->empty() ? std::move(whole) : whole.narrowed(*narrowing);
     if (!narrowed.default_config()) {
-      leave_out(fmt::format("no configuration is valid for this problem on this device: {}",
-                            narrowed.why_empty().value_or("no combination of values is valid")));
+      leave_out(
+          fmt::format("no configuration is valid for this problem on this device: {}",
+                      narrowed.why_empty().value_or(
+                          "each combination of values violates a requirement of the template")));
       return;
     }
     space.parts.push_back(

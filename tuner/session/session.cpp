@@ -119,10 +119,10 @@ TuneResult DeviceSession::run() {
   ledger_.enter("preparing");
   std::string state = search();
   if (elsewhere_ > 0) {
-    context_.observer.on_note(
-        fmt::format("another run with the same database measures {} candidates. Next: when that "
-                    "run has ended, `kiln show` lists the results",
-                    elsewhere_));
+    context_.observer.on_note(fmt::format(
+        "this run skipped {} candidates, because another run with the same database measures them. "
+        "Next: when the other run has ended, `kiln show` lists the results",
+        elsewhere_));
   }
   std::vector<Trial> finalists;
   if (state != "interrupted") {
@@ -214,7 +214,7 @@ void DeviceSession::take_over() {
   for (const auto& candidate : inheritance.unfinished) proposals_.add_unfinished(candidate);
   if (elsewhere > 0) {
     context_.observer.on_note(
-        fmt::format("{} known results were measured with another driver, toolkit or measurement "
+        fmt::format("{} candidates have stored results from another driver, toolkit or measurement "
                     "policy. Next: to measure these candidates again, add --again",
                     elsewhere));
   }
@@ -337,10 +337,10 @@ void DeviceSession::give_up_hopeless() {
     if (own_ns <= kHopelessFactor * best_ns || !given_up_.insert(name).second) continue;
     ledger_.leave_out(name, part.space.count());
     search_.abandon(name);
-    context_.observer.on_note(fmt::format(
-        "template {} is {:.0f} times slower than the best template, so tune skips its other "
-        "candidates",
-        name, own_ns / best_ns));
+    context_.observer.on_note(
+        fmt::format("template {} is {:.0f} times slower than the best template, so tune skips the "
+                    "other candidates of the slow template",
+                    name, own_ns / best_ns));
   }
 }
 

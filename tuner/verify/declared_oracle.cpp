@@ -285,7 +285,7 @@ void DeclaredOracles::refuse(ErrorKind kind, std::string_view place,
   throw Error(
       kind,
       fmt::format(
-          "{} {}: {}. Next: correct this kernel. Without it, Kiln cannot verify any kernel of {}",
+          "{} {}: {}. Next: correct this kernel. Until then, Kiln cannot verify any kernel of {}",
           place, status.found ? "has an error" : "does not run", status.message, operation_));
 }
 

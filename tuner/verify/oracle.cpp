@@ -35,8 +35,8 @@ std::string too_small_text(const WrongOutput& wrong) {
   const double rounding =
       unit_roundoff(wrong.type) * std::hypot(found.first_expected, found.first_expected_imaginary);
   if (found.first_bound <= 0.0 || !(found.first_bound < rounding)) return "";
-  return fmt::format(", less than one rounding error of {} ({:.2g})", to_string(wrong.type),
-                     rounding);
+  return fmt::format(", which is less than one rounding error of {} ({:.2g})",
+                     to_string(wrong.type), rounding);
 }
 
 }  // namespace

@@ -67,7 +67,8 @@ class Oracle {
   /// Compares what a run has written to operand `output`, which it has.
   [[nodiscard]] virtual WrongOutput compare(DataKind kind, std::size_t output,
                                             const RunOperands& run) = 0;
-  /// What is compared of a case too large for all of it, "compared in 128 of 65536 rows"; else "".
+  /// What is compared of a case too large for all of it, "Kiln compared only 128 of 65536 rows";
+  /// else "".
   [[nodiscard]] virtual std::string scope() const { return {}; }
   /// What else a first run has left, and whether a second one left the same: a complaint, or
   /// nothing. Called after each run.

@@ -44,7 +44,8 @@ struct Verifier::Case {
       second.emplace_back();
       if (!is_output(i) || !judged) continue;
       second.back() =
-          Matrix(ledger, plan.shape, fmt::format("the second {} of {}", plan.name, describe(from)));
+          Matrix(ledger, plan.shape,
+                 fmt::format("the second buffer for {} of {}", plan.name, describe(from)));
     }
   }
 
@@ -83,16 +84,17 @@ class Verifier::Checks {
 
   void zones(const GuardedBuffer& buffer, const std::string& name) {
     if (buffer.front_bytes() == 0) return;  // an access outside is a fault
-    bytes_are(buffer.front(), buffer.front_bytes(), GuardedBuffer::kPattern,
-              [name, length = buffer.front_bytes()](const CountResult& found) {
-                return fmt::format(
-                    "wrote {0} bytes before {1}, first at offset -{2} from the start of {1}",
-                    found.count, name, length - static_cast<std::int64_t>(found.first));
-              });
+    bytes_are(
+        buffer.front(), buffer.front_bytes(), GuardedBuffer::kPattern,
+        [name, length = buffer.front_bytes()](const CountResult& found) {
+          return fmt::format(
+              "the kernel wrote {0} bytes before {1}, first at offset -{2} from the start of {1}",
+              found.count, name, length - static_cast<std::int64_t>(found.first));
+        });
     bytes_are(buffer.back(), buffer.back_bytes(), GuardedBuffer::kPattern,
               [name](const CountResult& found) {
                 return fmt::format(
-                    "wrote {0} bytes after {1}, first at offset {2} from the end of {1}",
+                    "the kernel wrote {0} bytes after {1}, first at offset {2} from the end of {1}",
                     found.count, name, found.first);
               });
   }
@@ -103,7 +105,8 @@ class Verifier::Checks {
     bytes_are(workspace.data() + static_cast<DevicePtr>(used), workspace.bytes() - used,
               GuardedBuffer::kPoison, [](const CountResult& found) {
                 return fmt::format(
-                    "wrote {} bytes after the workspace, first at offset {} from the end of the "
+                    "the kernel wrote {} bytes after the workspace, first at offset {} from the "
+                    "end of the "
                     "workspace",
                     found.count, found.first);
               });
@@ -125,8 +128,8 @@ class Verifier::Checks {
                          behind_pointers = shape.pointers](const CountResult& found) {
       const auto first = static_cast<std::int64_t>(found.first);
       const std::string place = behind_pointers ? "between the arrays" : "into the padding";
-      return fmt::format("wrote {} bytes {} of {}, first at row {} column {}", found.count, place,
-                         name, first / pitch, first % pitch / element);
+      return fmt::format("the kernel wrote {} bytes {} of {}, first at row {} column {}",
+                         found.count, place, name, first / pitch, first % pitch / element);
     });
   }
 
@@ -137,7 +140,7 @@ class Verifier::Checks {
     between.rows = shape.rows - 1;
     const auto skipped = static_cast<DevicePtr>(shape.cols * size_bytes(shape.type));
     difference(between, between.rows, shape.ld - shape.cols, shape.ld - shape.cols, x + skipped,
-               y + skipped, "wrote into the padding of " + name);
+               y + skipped, "the kernel wrote into the padding of " + name);
   }
 
   /// Elements that count are the same.
@@ -380,7 +383,8 @@ std::optional<std::string> Verifier::damage(const Case& problem, DataKind kind,
   const FillRecipe recipe = problem.oracle->recipe(kind);
   for (std::size_t i = 0; i < operands.count(); ++i) {
     if (operands[i].has_its_pointers() && problem.second[i].has_its_pointers()) continue;
-    return fmt::format("overwrote the pointers to the arrays of {}", operands.plan(i).name);
+    return fmt::format("the kernel overwrote the pointers to the arrays of {}",
+                       operands.plan(i).name);
   }
   Checks checks(kernels_);
   for (std::size_t i = 0; i < operands.count(); ++i) {
@@ -428,7 +432,7 @@ std::optional<std::string> Verifier::damage(const Case& problem, DataKind kind,
     const std::string whose = problem.output_count() > 1 ? " in " + operands.plan(i).name : "";
     checks.same(
         operands[i].shape(), operands[i].data(), problem.second[i].data(),
-        (in_place ? "two runs differ (the second run wrote D in place of C)" : "two runs differ") +
+        (in_place ? "two runs differ (in the second run, D overwrote C)" : "two runs differ") +
             whose);
   }
   return checks.first_complaint();

@@ -169,12 +169,14 @@ WorkerEvaluator::Exchange WorkerEvaluator::ask(FrameType type, std::string_view 
     // Most were merely running when memory ran short, so one time does not count against it.
     if (last) {
       result.message += fmt::format(
-          "; this happened twice in succession. Kernels do not raise this signal. Next: look for a "
+          "; this happened twice in succession. A kernel cannot raise this signal. Next: look for "
+          "a "
           "lack of memory in the output of `dmesg`");
     }
   }
   if (result.outcome == Outcome::timed_out) {
-    result.message = fmt::format("took longer than {:g} s and was killed", timeout_s);
+    result.message = fmt::format(
+        "the worker process took longer than {:g} s, so Kiln killed this process", timeout_s);
   }
   return result;
 }

@@ -39,7 +39,7 @@ Type register_type_for(const DecodeContext& context, std::size_t i, Type type) {
   if (declared == Type::none || lane_bytes(declared) == lane_bytes(type)) return type;
   if (declared == Type::pred || lane_bytes(declared) > 8 ||
       lane_bytes(declared) < lane_bytes(type)) {
-    context.fail("has a register that does not fit the operand's type");
+    context.fail("has a register that cannot hold a value of the operand's type");
   }
   return declared;
 }
@@ -106,37 +106,46 @@ std::string_view objection(const Conversion& form, const RoundingName* rounding)
   const bool halves = form.from == Type::f32 &&
                       (form.to == Type::f16 || form.to == Type::bf16 || form.to == Type::tf32);
   if (form.relu || form.saturate_finite) {
-    if (!halves) return "allows .relu and .satfinite only from .f32 to a narrower type";
+    if (!halves)
+      return "has .relu or .satfinite, which are allowed only in conversions from .f32 to .f16, "
+             ".bf16 or .tf32";
     if (form.rounding == Rounding::down || form.rounding == Rounding::up) {
       return "cannot combine .relu or .satfinite with .rm or .rp";
     }
   }
-  if (to_integer && from_integer && given) return "must not have a rounding modifier";
+  if (to_integer && from_integer && given)
+    return "converts an integer to an integer, so a rounding modifier is not allowed";
   if (form.flush && form.to != Type::f32 && form.from != Type::f32)
-    return "allows .ftz only with .f32";
+    return "has .ftz, but neither type is .f32";
   if (to_integer) {
-    return form.integral || from_integer ? "" : "needs .rni, .rzi, .rmi or .rpi";
+    return form.integral || from_integer ? ""
+                                         : "converts a floating-point number to an integer, and "
+                                           "therefore needs .rni, .rzi, .rmi or .rpi";
   }
   if (form.to == Type::tf32) {
-    if (form.flush || form.saturate) return "does not allow .ftz or .sat with .tf32";
-    if (form.from != Type::f32 || !given) return "must convert from .f32, with .rna, .rn or .rz";
+    if (form.flush || form.saturate)
+      return "has .ftz or .sat, which are not allowed in a conversion to .tf32";
+    if (form.from != Type::f32 || !given)
+      return "converts to .tf32, and therefore needs the source type .f32 and one of .rna, .rn and "
+             ".rz";
     const bool known = form.rounding == Rounding::nearest_away ||
                        form.rounding == Rounding::nearest_even ||
                        form.rounding == Rounding::toward_zero;
-    if (!known || form.integral) return "needs .rna, .rn or .rz";
+    if (!known || form.integral) return "converts to .tf32, and therefore needs .rna, .rn or .rz";
     return form.relu && form.rounding == Rounding::nearest_away
-               ? "needs .rn or .rz together with .relu"
+               ? "has .relu, and therefore needs .rn or .rz instead of .rna"
                : "";
   }
-  if (form.rounding == Rounding::nearest_away) return "allows .rna only with .tf32";
+  if (form.rounding == Rounding::nearest_away)
+    return "has .rna, which is allowed only in a conversion to .tf32";
   if (form.integral) {
-    return form.to == form.from
-               ? ""
-               : "has an integer rounding modifier (such as .rni), but the two types differ";
+    return form.to == form.from ? ""
+                                : "has an integer rounding modifier (such as .rni), but the source "
+                                  "type and the result type differ";
   }
   const bool narrows = from_integer || ptx::bits_of(form.to) < ptx::bits_of(form.from) ||
                        (form.to != form.from && ptx::bits_of(form.to) == 16);
-  return narrows && !given ? "needs .rn, .rz, .rm or .rp" : "";
+  return narrows && !given ? "may lose precision, and therefore needs .rn, .rz, .rm or .rp" : "";
 }
 
 Type type_named(const DecodeContext& context, std::string_view name, bool is_result) {
@@ -161,7 +170,9 @@ void decode_cvt(DecodeContext& context, Instr& out) {
   }
   if (works_on_packed(context)) {
     if (form.integral)
-      context.fail("has an integer rounding modifier (such as .rni), but the two types differ");
+      context.fail(
+          "has an integer rounding modifier (such as .rni), but the source type and the result "
+          "type differ");
     return decode_packed(context, out, form.rounding, rounding != nullptr);
   }
   form.flush = context.take("ftz");

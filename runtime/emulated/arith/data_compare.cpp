@@ -90,7 +90,8 @@ void take_compared(DecodeContext& context, Instr& out, Comparing& form, std::str
                    Type type, bool flush) {
   form.comparison = comparison_of(name, type, flush);
   if (form.comparison.test == nullptr) {
-    context.fail(fmt::format("has no comparison .{} of .{}", name, ptx::name_of(type)));
+    context.fail(fmt::format("has the comparison .{}, which does not exist for type .{}", name,
+                             ptx::name_of(type)));
   }
   form.parts = type == Type::f16x2 || type == Type::bf16x2 ? 2 : 1;
   const bool combines = form.combine != Combine::none;
@@ -127,7 +128,8 @@ void decode_setp(DecodeContext& context, Instr& out) {
     out.d = context.destination(results.elements[0], Type::pred);
     out.e = context.destination(results.elements[1], Type::pred);
   } else {
-    if (form.parts == 2) context.fail("compares pairs and therefore needs two predicates");
+    if (form.parts == 2)
+      context.fail("compares packed pairs, and therefore needs two result predicates");
     out.d = context.destination(results, Type::pred);
   }
   out.detail = context.keep(form);

@@ -135,7 +135,8 @@ bool decode_clock(DecodeContext& context, Instr& out, Type type) {
   if (!use || use->special->clock == Clock::none) return false;
   const int bits = use->special->clock == Clock::whole ? 64 : 32;
   if (ptx::bits_of(type) != bits)
-    context.fail("reads a clock register whose width differs from the width of the type");
+    context.fail(
+        "reads a clock register whose width differs from the width of the instruction's type");
   out.d = context.destination(0, type);
   out.variant = static_cast<std::uint8_t>(use->special->clock);
   out.unit = Unit::control;

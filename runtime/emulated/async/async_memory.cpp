@@ -35,9 +35,12 @@ SharedSpot shared_spot(Warp& warp, const Instr& instr, int lane, std::uint64_t a
   const auto& blocks = warp.block().cluster().blocks();
   const bool shared = (window == 0 || window == kSharedWindow) && above <= blocks.size();
   if (!shared) {
-    warp.fail(instr, bit(lane), Finding::out_of_bounds,
-              fmt::format("is given {:#x}, which is not a shared address of its cluster", address),
-              address);
+    warp.fail(
+        instr, bit(lane), Finding::out_of_bounds,
+        fmt::format(
+            "is given address {:#x}, which is not in the shared memory of the executing cluster",
+            address),
+        address);
   }
   SharedSpot spot;
   spot.owner = above == 0 ? &warp.block() : blocks[static_cast<std::size_t>(above - 1)].get();
@@ -45,7 +48,7 @@ SharedSpot shared_spot(Warp& warp, const Instr& instr, int lane, std::uint64_t a
   if (!spot.owner->shared_holds(spot.offset, bytes)) {
     warp.fail(
         instr, bit(lane), Finding::out_of_bounds,
-        fmt::format("touches {} bytes at offset {}, outside the {} bytes of shared memory", bytes,
+        fmt::format("accesses {} bytes at offset {}, outside the {} bytes of shared memory", bytes,
                     std::int64_t{spot.offset} - kSharedBase, spot.owner->shared_bytes()),
         address);
   }
@@ -64,7 +67,7 @@ std::byte* global_spot(Warp& warp, const Instr& instr, int lane, std::uint64_t a
   }
   if (at->read_only && kind != AccessKind::load) {
     warp.fail(instr, bit(lane), Finding::out_of_bounds,
-              fmt::format("writes the constant '{}'", at->name), address);
+              fmt::format("writes '{}', which is in constant memory", at->name), address);
   }
   warp.require_launch_wait(instr, bit(lane), "copies global memory");
   return at->host(address);

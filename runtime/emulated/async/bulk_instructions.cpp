@@ -170,7 +170,7 @@ std::vector<Block*> bulk_targets(Warp& warp, const Instr& instr, int lane, std::
   const auto bits = get<std::uint16_t>(warp.row(mask), lane);
   if (bits == 0 || (std::uint32_t{bits} >> blocks.size()) != 0) {
     warp.fail(instr, LaneMask{1} << lane, Finding::invalid_operand,
-              fmt::format("is multicast with block mask {:#x}, but the cluster has {} blocks", bits,
+              fmt::format("has the multicast mask {:#x}, but the cluster has only {} blocks", bits,
                           blocks.size()));
   }
   std::vector<Block*> targets;
@@ -184,9 +184,11 @@ std::uint32_t bulk_barrier(Warp& warp, const Instr& instr, int lane, const Addre
                            const SharedSpot& to, const std::vector<Block*>& targets) {
   const BarrierRef barrier = barrier_at(warp, instr, lane, address_at(warp, operand, lane));
   if (targets.size() == 1 && barrier.at.owner != to.owner) {
-    warp.fail(instr, LaneMask{1} << lane, Finding::invalid_operand,
-              fmt::format("copies to block rank {}, but the mbarrier belongs to block rank {}",
-                          to.owner->rank(), barrier.at.owner->rank()));
+    warp.fail(
+        instr, LaneMask{1} << lane, Finding::invalid_operand,
+        fmt::format(
+            "copies to the shared memory of block rank {}, but its mbarrier is in block rank {}",
+            to.owner->rank(), barrier.at.owner->rank()));
   }
   for (Block* target : targets) {
     // Every target needs one, and this thread must know of it.
@@ -195,11 +197,12 @@ std::uint32_t bulk_barrier(Warp& warp, const Instr& instr, int lane, const Addre
     touches.add(lane, own.at);
     touches.notify(warp, instr);
     if (!own.state->published() && target->cluster().observer() != nullptr) {
-      warp.report(instr, LaneMask{1} << lane, Finding::missing_fence,
-                  fmt::format("signals the mbarrier at offset {}, but no fence.mbarrier_init or "
-                              "fence.proxy.async has followed the initialisation of this mbarrier",
-                              own.at.shown()),
-                  own.at.offset);
+      warp.report(
+          instr, LaneMask{1} << lane, Finding::missing_fence,
+          fmt::format("signals the mbarrier at offset {}, but after the initialisation of this "
+                      "mbarrier, no thread executed fence.mbarrier_init or fence.proxy.async",
+                      own.at.shown()),
+          own.at.offset);
     }
   }
   return barrier.at.offset;

@@ -48,8 +48,8 @@ TensorSpec tensor_of(Warp& warp, const Instr& instr, int lane) {
   const std::uint64_t within = address & ~kWindowMask;
   if (within % kMapAlignment != 0) {
     warp.fail(instr, bit, Finding::misaligned,
-              fmt::format("has its tensor map at {:#x}, which is not a multiple of {}", address,
-                          kMapAlignment),
+              fmt::format("uses a tensor map at address {:#x}, which is not a multiple of {}",
+                          address, kMapAlignment),
               address);
   }
   TensorMap map;
@@ -58,11 +58,12 @@ TensorSpec tensor_of(Warp& warp, const Instr& instr, int lane) {
   if (parameter) {
     const auto& parameters = warp.block().launch().parameters;
     if (within + sizeof map > parameters.size()) {
-      warp.fail(instr, bit, Finding::out_of_bounds,
-                fmt::format("has its tensor map at offset {}, past the end of the kernel's {} "
-                            "bytes of parameters",
-                            within, parameters.size()),
-                address);
+      warp.fail(
+          instr, bit, Finding::out_of_bounds,
+          fmt::format(
+              "uses a tensor map at offset {} of the kernel's parameters, which have only {} bytes",
+              within, parameters.size()),
+          address);
     }
     std::memcpy(&map, parameters.data() + within, sizeof map);
   } else {
@@ -72,7 +73,7 @@ TensorSpec tensor_of(Warp& warp, const Instr& instr, int lane) {
   const DecodedTensorMap decoded = decode_tensor_map(map);
   if (!decoded.fault.empty()) {
     warp.fail(instr, bit, Finding::invalid_operand,
-              fmt::format("is given a bad tensor map: {}", decoded.fault), address);
+              fmt::format("uses an invalid tensor map: {}", decoded.fault), address);
   }
   const TensorSpec& spec = decoded.spec;
   if (spec.rank != detail.rank || (spec.mode == TensorMode::im2col) != detail.im2col) {
@@ -103,14 +104,14 @@ std::vector<BulkPiece> pieces_of(Warp& warp, const Instr& instr, int lane, const
   }
   // The hardware calls either an illegal instruction.
   if (kind != AccessKind::load && *std::min_element(at.begin(), at.end()) < 0) {
-    warp.fail(
-        instr, LaneMask{1} << lane, Finding::invalid_operand,
-        "stores a box that begins before the tensor: coordinates of stores must not be negative");
+    warp.fail(instr, LaneMask{1} << lane, Finding::invalid_operand,
+              "stores a box that begins before the tensor: the coordinates of a store must not be "
+              "negative");
   }
   if (at[0] * std::int64_t{bytes_of(spec.type)} % kTensorChunk != 0) {
     warp.fail(instr, LaneMask{1} << lane, Finding::misaligned,
-              fmt::format("has the first coordinate {}, which is {} bytes; this offset must be a "
-                          "multiple of {} bytes",
+              fmt::format("has the first coordinate {}, which means an offset of {} bytes; the "
+                          "offset must be a multiple of {} bytes",
                           at[0], at[0] * std::int64_t{bytes_of(spec.type)}, kTensorChunk));
   }
   std::vector<BulkPiece> pieces;
@@ -195,8 +196,9 @@ void begin_store(Warp& warp, const Instr& instr, int lane, const TensorSpec& spe
     job.elements.reduce = tensor_reduction(detail.reduction, spec.type);
     if (job.elements.reduce == nullptr) {
       warp.fail(instr, LaneMask{1} << lane, Finding::invalid_operand,
-                fmt::format("does not support .{} for the element type of the tensor map",
-                            detail.reduction));
+                fmt::format(
+                    "has the reduction .{}, which does not exist for the tensor map's element type",
+                    detail.reduction));
     }
   }
   job.pieces = pieces_of(warp, instr, lane, spec, from.offset, AccessKind::store);
@@ -229,10 +231,12 @@ void decode_place(DecodeContext& context, std::size_t i, TensorDetail& detail,
                   std::vector<std::uint32_t>& rows) {
   detail.map = context.address(i);
   const auto& elements = context.operand(i).elements;
-  if (elements.size() != 2) context.fail("needs [tensor map, {coordinates}]");
+  if (elements.size() != 2)
+    context.fail("needs an operand of the form [tensor map, {coordinates}]");
   rows = context.sources(elements[1], Type::s32);
   if (rows.size() != static_cast<std::size_t>(detail.rank)) {
-    context.fail(fmt::format("has {} coordinates for {} dimensions", rows.size(), detail.rank));
+    context.fail(
+        fmt::format("has {} coordinates, but a tensor of {} dimensions", rows.size(), detail.rank));
   }
 }
 
@@ -244,7 +248,7 @@ void decode_offsets(DecodeContext& context, std::size_t i, std::vector<std::uint
 /// "2d" and "tile", "im2col".
 void take_tensor(DecodeContext& context, TensorDetail& detail, std::string_view& mode) {
   const std::string_view dimensions = context.take_one_of({"1d", "2d", "3d", "4d", "5d"});
-  if (dimensions.empty()) context.fail("does not give the number of dimensions");
+  if (dimensions.empty()) context.fail("lacks the number of dimensions, from .1d to .5d");
   detail.rank = dimensions.front() - '0';
   mode = context.take_one_of({"tile", "im2col", "im2col_no_offs"});
   detail.im2col = mode.starts_with("im2col");

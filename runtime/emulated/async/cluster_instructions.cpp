@@ -39,12 +39,14 @@ void execute_mapa(Warp& warp, const Instr& instr, LaneMask active) {
     const std::uint64_t address = value_at(warp, instr.a, instr.bytes, lane);
     const auto rank = get<std::uint32_t>(warp.row(instr.b), lane);
     if (rank >= blocks) {
-      warp.fail(instr, LaneMask{1} << lane, Finding::invalid_operand,
-                fmt::format("names block rank {}, but the cluster has {} blocks", rank, blocks));
+      warp.fail(
+          instr, LaneMask{1} << lane, Finding::invalid_operand,
+          fmt::format("uses block rank {}, but the cluster has only {} blocks", rank, blocks));
     }
     if (instr.variant == 1 && (address & kWindowMask) != kSharedWindow) {
       warp.fail(instr, LaneMask{1} << lane, Finding::invalid_operand,
-                fmt::format("is given {:#x}, which is not a shared address", address), address);
+                fmt::format("is given address {:#x}, which is not in shared memory", address),
+                address);
     }
     const std::uint64_t mapped = (address & kWindowMask) |
                                  (std::uint64_t{rank} + 1) << kSharedRankShift |
@@ -153,9 +155,11 @@ void execute_remote(Warp& warp, const Instr& instr, LaneMask active) {
     const BarrierRef barrier =
         barrier_at(warp, instr, lane, address_at(warp, detail.barrier, lane));
     if (barrier.at.owner != to.owner) {
-      warp.fail(instr, LaneMask{1} << lane, Finding::invalid_operand,
-                fmt::format("stores to block rank {}, but the mbarrier belongs to block rank {}",
-                            to.owner->rank(), barrier.at.owner->rank()));
+      warp.fail(
+          instr, LaneMask{1} << lane, Finding::invalid_operand,
+          fmt::format(
+              "stores to the shared memory of block rank {}, but its mbarrier is in block rank {}",
+              to.owner->rank(), barrier.at.owner->rank()));
     }
     store->barriers[at] = barrier.at;
     objects[at] = barrier.object();
@@ -219,9 +223,9 @@ void execute_registers(Warp& warp, const Instr& instr, LaneMask active) {
   const bool raises = instr.variant != 0;
   if (noted != 0 && (raises ? wanted < noted : wanted > noted)) {
     warp.fail(instr, active, Finding::invalid_operand,
-              fmt::format(
-                  "cannot {} the registers per thread to {}: the warp has {} registers per thread",
-                  raises ? "raise" : "lower", wanted, noted));
+              fmt::format("cannot {} the number of registers per thread to {}: the warp already "
+                          "has {} registers per thread",
+                          raises ? "raise" : "lower", wanted, noted));
   }
   int others = 0;
   for (const auto& other : warp.block().warps()) {

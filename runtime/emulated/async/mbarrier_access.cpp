@@ -19,7 +19,7 @@ BarrierRef barrier_at(Warp& warp, const Instr& instr, int lane, const SharedSpot
     warp.fail(
         instr, bit, Finding::invalid_operand,
         fmt::format(
-            "uses an mbarrier at offset {} of block rank {}, where no mbarrier was initialised",
+            "uses an mbarrier at offset {} of block rank {}, but no mbarrier was initialised there",
             spot.shown(), spot.owner->rank()),
         spot.offset);
   }

@@ -79,7 +79,7 @@ void execute_init(Warp& warp, const Instr& instr, LaneMask active) {
     if (count == 0 || count > Mbarrier::kMost) {
       warp.fail(
           instr, bit, Finding::invalid_operand,
-          fmt::format("is given a count of {}; the count must be 1 to {}", count, Mbarrier::kMost));
+          fmt::format("has the count {}; the count must be from 1 to {}", count, Mbarrier::kMost));
     }
     MbarrierTable& table = spot.owner->mbarriers();
     std::uint64_t token = 0;
@@ -185,7 +185,7 @@ void execute_mbarrier_wait(Warp& warp, const Instr& instr, LaneMask active) {
       parity = get<std::uint32_t>(warp.row(instr.c), lane);
       if (parity > 1) {
         warp.fail(instr, bit, Finding::invalid_operand,
-                  fmt::format("waits for parity {}; a parity is 0 or 1", parity));
+                  fmt::format("waits for parity {}; the parity must be 0 or 1", parity));
       }
       done = barrier.state->parity() != parity;
     } else {
@@ -194,8 +194,9 @@ void execute_mbarrier_wait(Warp& warp, const Instr& instr, LaneMask active) {
       parity = phase & 1U;
       if (barrier.state->phase() - phase > 1) {
         warp.fail(instr, bit, Finding::invalid_operand,
-                  fmt::format("waits for phase {}, but the mbarrier is in phase {}", phase,
-                              barrier.state->phase()));
+                  fmt::format("waits for phase {}, but the mbarrier is in phase {}; a thread can "
+                              "wait only for this phase or for the phase before",
+                              phase, barrier.state->phase()));
       }
       done = barrier.state->phase() != phase;
     }

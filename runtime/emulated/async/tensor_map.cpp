@@ -24,7 +24,7 @@ bool is_at_most(Enum value, Enum last) {
 
 std::string enumeration_fault(const TensorSpec& spec) {
   if (!is_at_most(spec.mode, TensorMode::im2col)) {
-    return "the mode is unknown; tensor maps have the modes tiled and im2col";
+    return "the mode is unknown; the known modes are tiled and im2col";
   }
   if (!is_at_most(spec.type, TensorType::tf32_ftz)) {
     return fmt::format(
@@ -32,14 +32,17 @@ std::string enumeration_fault(const TensorSpec& spec) {
         static_cast<int>(spec.type));
   }
   if (!is_at_most(spec.interleave, TensorInterleave::bytes32))
-    return "the interleave mode is unknown";
-  if (spec.interleave != TensorInterleave::none) return "interleaved layouts are not emulated";
+    return "the interleave mode has an unknown value";
+  if (spec.interleave != TensorInterleave::none)
+    return "the emulator does not support interleaved layouts";
   if (!is_at_most(spec.swizzle, Swizzle::bytes128)) {
     return fmt::format("swizzle mode {} does not exist on Hopper; use none, 32B, 64B or 128B",
                        static_cast<int>(spec.swizzle));
   }
-  if (!is_at_most(spec.promotion, L2Promotion::bytes256)) return "the L2 promotion is unknown";
-  if (!is_at_most(spec.fill, OutOfBoundsFill::nan)) return "the out-of-bounds fill is unknown";
+  if (!is_at_most(spec.promotion, L2Promotion::bytes256))
+    return "the L2 promotion has an unknown value";
+  if (!is_at_most(spec.fill, OutOfBoundsFill::nan))
+    return "the out-of-bounds fill has an unknown value";
   if (spec.fill == OutOfBoundsFill::nan && !is_floating(spec.type)) {
     return "out-of-bounds fill with NaN needs a floating-point data type";
   }
@@ -49,24 +52,28 @@ std::string enumeration_fault(const TensorSpec& spec) {
 std::string tensor_fault(const TensorSpec& spec) {
   const int least = spec.mode == TensorMode::im2col ? 3 : 1;
   if (spec.rank < least || spec.rank > 5) {
-    return fmt::format("rank must be {} to 5; it is {}", least, spec.rank);
+    return fmt::format("the rank must be from {} to 5; it is {}", least, spec.rank);
   }
   if (spec.address % 16 != 0) {
-    return fmt::format("global address must be a multiple of 16; it is {:#x}", spec.address);
+    return fmt::format("the global address must be a multiple of 16; it is {:#x}", spec.address);
   }
   for (std::size_t d = 0; d < static_cast<std::size_t>(spec.rank); ++d) {
     if (spec.dims[d] == 0 || spec.dims[d] > kMaxDim) {
-      return fmt::format("global dimension {} must be 1 to 2^32; it is {}", d, spec.dims[d]);
+      return fmt::format("the size of global dimension {} must be from 1 to 2^32; it is {}", d,
+                         spec.dims[d]);
     }
     // Without interleaving the driver ignores the first one.
     if (d > 0 && (spec.element_strides[d] == 0 || spec.element_strides[d] > 8)) {
-      return fmt::format("element stride {} must be 1 to 8; it is {}", d, spec.element_strides[d]);
+      return fmt::format("the element stride of dimension {} must be from 1 to 8; it is {}", d,
+                         spec.element_strides[d]);
     }
   }
   for (std::size_t d = 0; d + 1 < static_cast<std::size_t>(spec.rank); ++d) {
     if (spec.strides[d] % 16 != 0 || spec.strides[d] >= kMaxStride) {
-      return fmt::format("global stride {} must be a multiple of 16 below 2^40; it is {} bytes", d,
-                         spec.strides[d]);
+      return fmt::format(
+          "global stride {} must be a multiple of 16 bytes and less than 2^40 bytes; it is {} "
+          "bytes",
+          d, spec.strides[d]);
     }
   }
   return "";
@@ -75,8 +82,8 @@ std::string tensor_fault(const TensorSpec& spec) {
 std::string inner_fault(const TensorSpec& spec, std::uint64_t inner) {
   const std::uint32_t span = swizzle_span(spec.swizzle);
   if (span != 0 && inner > span) {
-    return fmt::format("a box row has {} bytes, but the swizzle mode allows at most {}", inner,
-                       span);
+    return fmt::format(
+        "a row of the box has {} bytes, but the swizzle mode allows at most {} bytes", inner, span);
   }
   return "";
 }
@@ -84,35 +91,42 @@ std::string inner_fault(const TensorSpec& spec, std::uint64_t inner) {
 std::string tiled_fault(const TensorSpec& spec) {
   for (std::size_t d = 0; d < static_cast<std::size_t>(spec.rank); ++d) {
     if (spec.box[d] == 0 || spec.box[d] > 256) {
-      return fmt::format("box dimension {} must be 1 to 256; it is {}", d, spec.box[d]);
+      return fmt::format("the size of box dimension {} must be from 1 to 256; it is {}", d,
+                         spec.box[d]);
     }
   }
   const std::uint64_t inner = spec.box[0] * static_cast<std::uint64_t>(bytes_of(spec.type));
   if (inner % 16 != 0) {
-    return fmt::format("box dimension 0 must be a multiple of 16 bytes; it is {}", inner);
+    return fmt::format("the size of box dimension 0 must be a multiple of 16 bytes; it is {} bytes",
+                       inner);
   }
   return inner_fault(spec, inner);
 }
 
 std::string im2col_fault(const TensorSpec& spec) {
   if (spec.channels == 0 || spec.channels > 256) {
-    return fmt::format("the number of channels per pixel must be 1 to 256; it is {}",
+    return fmt::format("the number of channels per pixel must be from 1 to 256; it is {}",
                        spec.channels);
   }
   if (spec.pixels == 0 || spec.pixels > 1024) {
-    return fmt::format("the number of pixels per column must be 1 to 1024; it is {}", spec.pixels);
+    return fmt::format("the number of pixels per column must be from 1 to 1024; it is {}",
+                       spec.pixels);
   }
   const int limit = spec.rank == 3 ? 32768 : spec.rank == 4 ? 128 : 16;
   for (std::size_t i = 0; i + 2 < static_cast<std::size_t>(spec.rank); ++i) {
     for (const int corner : {spec.lower[i], spec.upper[i]}) {
       if (corner < -limit || corner >= limit) {
-        return fmt::format("pixel box corner {} must be {} to {} in rank {}; it is {}", i, -limit,
-                           limit - 1, spec.rank, corner);
+        return fmt::format(
+            "coordinate {} of a corner of the pixel box must be from {} to {} for rank {}; it is "
+            "{}",
+            i, -limit, limit - 1, spec.rank, corner);
       }
     }
     if (static_cast<std::int64_t>(spec.dims[i + 1]) + spec.upper[i] <= spec.lower[i]) {
-      return fmt::format("the pixel box is empty along dimension {}: {} to {} of {}", i + 1,
-                         spec.lower[i], spec.upper[i], spec.dims[i + 1]);
+      return fmt::format(
+          "the pixel box is empty along dimension {}: its lower corner is {}, its upper corner is "
+          "{}, and the size of the dimension is {}",
+          i + 1, spec.lower[i], spec.upper[i], spec.dims[i + 1]);
     }
   }
   return inner_fault(spec, spec.channels * static_cast<std::uint64_t>(bytes_of(spec.type)));

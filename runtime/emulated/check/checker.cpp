@@ -167,11 +167,10 @@ void Checker::barrier_open(Block& block, int barrier) {
     pass(*warp, at);
     const std::uint32_t left = barrier == Warp::kClusterBarrier ? 0 : block.left_without(barrier);
     if (left > 0) {
-      warp->report(
-          warp->standing_at(), warp->live(), Finding::barrier_mismatch,
-          fmt::format(
-              "completes, although {} of the block's {} threads have exited without arriving", left,
-              block.threads()));
+      warp->report(warp->standing_at(), warp->live(), Finding::barrier_mismatch,
+                   fmt::format("completes its barrier, although {} of the block's {} threads "
+                               "exited without arriving there",
+                               left, block.threads()));
     }
   }
 }

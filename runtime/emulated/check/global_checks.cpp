@@ -101,7 +101,7 @@ bool GlobalChecks::check_contents(Warp& warp, const Instr& instr, const WarpAcce
                                   const Allocation& at) const {
   if (const auto gap = at.reached_gap(address, access.bytes)) {
     warp.report(instr, lanes, Finding::out_of_bounds,
-                fmt::format("{} {} bytes past the end of array {} of {}",
+                fmt::format("{} memory {} bytes past the end of array {} of {}",
                             access.kind == AccessKind::load ? "reads" : "writes", gap->first,
                             gap->second, at.describe()),
                 address);
@@ -109,14 +109,12 @@ bool GlobalChecks::check_contents(Warp& warp, const Instr& instr, const WarpAcce
   }
   if (access.kind != AccessKind::store && !at.read_only && at.name.empty() &&
       !allows(launch_->allowed, Allowed::uninitialised_unused)) {
-    for (int i = 0; i < access.bytes; ++i) {
-      if (at.is_written(address + static_cast<std::uint64_t>(i))) continue;
-      warp.report(
-          instr, lanes, Finding::uninitialised,
-          fmt::format("reads uninitialised global memory ({})",
-                      at.place_text(address + static_cast<std::uint64_t>(i), access.element_bytes)),
-          address);
-      break;
+    const auto length = static_cast<std::uint64_t>(access.bytes);
+    if (const auto first = at.first_unwritten(address, length)) {
+      warp.report(instr, lanes, Finding::uninitialised,
+                  fmt::format("reads uninitialised global memory ({})",
+                              at.place_text(*first, access.element_bytes)),
+                  address);
     }
   }
   return true;
@@ -137,7 +135,7 @@ void GlobalChecks::report_race(Warp& warp, const Instr& instr, const WarpAccess&
   }
   warp.report_race(
       instr, lanes, {conflict.instruction, reach},
-      fmt::format("{} global memory that {} {} at {}, and nothing orders the two ({})",
+      fmt::format("{} global memory that {} {} at {}, and nothing orders the two accesses ({})",
                   access.kind == AccessKind::store ? "writes" : "reads", other,
                   conflict.wrote ? "writes" : "reads", warp.program().site_of(conflict.instruction),
                   place.allocation->place_text(place.address, access.element_bytes)),

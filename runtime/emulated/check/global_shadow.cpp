@@ -129,7 +129,7 @@ bool GlobalShadow::access(const BlockState& state, const Touch& touch, const Thr
   const auto begin = static_cast<std::uint32_t>(touch.address % kPage);
   const std::uint32_t end = begin + static_cast<std::uint32_t>(touch.bytes);
   Shard& shard = shards_[number % shards_.size()];
-  const std::scoped_lock lock(shard.mutex);
+  const std::scoped_lock lock(shard.lock);
   Page& page = shard.pages[number];
   // The largest power of two that begin and end are multiples of.
   const std::uint32_t place_bytes = 1U << std::countr_zero(begin | end);

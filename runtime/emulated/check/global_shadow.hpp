@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
+#include <thread>
 #include <unordered_map>
 #include <vector>
 
@@ -149,8 +150,19 @@ class GlobalShadow {
     std::uint32_t place_bytes = 0;  ///< a power of two; 0: nobody was here
     std::vector<Cell> cells;        ///< one for each place
   };
+  /// Held for some nanoseconds, by one of few host threads.
+  class SpinLock {
+   public:
+    void lock() {
+      while (taken_.test_and_set(std::memory_order_acquire)) std::this_thread::yield();
+    }
+    void unlock() { taken_.clear(std::memory_order_release); }
+
+   private:
+    std::atomic_flag taken_;
+  };
   struct Shard {
-    std::mutex mutex;
+    SpinLock lock;
     std::unordered_map<std::uint64_t, Page> pages;
   };
   static void divide(Page& page, std::uint32_t place_bytes);

@@ -28,8 +28,8 @@ void LocalChecks::check(Warp& warp, const Instr& instr, const WarpAccess& access
     if (warp.program().opcodes[instr.index].starts_with("ld.param")) continue;
     if (allows(warp.block().launch().allowed, Allowed::uninitialised_unused)) continue;
     warp.report(instr, LaneMask{1} << lane, Finding::uninitialised,
-                "reads uninitialised local memory: the thread has not written this part of a local "
-                "array or struct",
+                "reads uninitialised local memory: the thread has not yet written this part of a "
+                "local array or struct",
                 access.address[lane]);
   }
 }

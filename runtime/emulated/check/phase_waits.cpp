@@ -118,9 +118,10 @@ void PhaseWaits::report(const Wait& wait, std::uint64_t object, std::uint32_t ph
   const std::uint64_t offset = object / 2 - begin;
   wait.warp->report(
       *wait.instr, wait.lanes, Finding::race,
-      fmt::format("waits for {} of the mbarrier at offset {}, but phase {} may complete before "
-                  "this wait (here by {}): if this warp is late, it waits forever",
-                  phase_before(phase), offset, phase, completer),
+      fmt::format(
+          "waits for {} of the mbarrier at offset {}. If this warp is late, it waits forever, "
+          "because phase {} may complete before this wait (in this run, {} completed it)",
+          phase_before(phase), offset, phase, completer),
       offset);
 }
 

@@ -26,8 +26,8 @@ void RemoteUses::report(Cluster& cluster, const ClusterOrder& order) const {
     Block& from = *cluster.blocks()[use.agent / warps];
     const Warp& warp = *from.warps()[use.agent % warps];
     warp.report(warp.program().code[use.instruction], kAllLanes, Finding::missing_wait,
-                fmt::format("uses shared memory of block rank {}, but all threads of this block "
-                            "may exit before the access",
+                fmt::format("uses shared memory of block rank {}, but all threads of that block "
+                            "may exit before this access",
                             use.block));
   }
 }

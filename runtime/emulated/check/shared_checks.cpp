@@ -158,20 +158,21 @@ std::optional<SharedChecks::Fault> SharedChecks::fault_with_writer(const Toucher
   if (lockstep || !(by.synchronises && cell.write_synchronises)) {
     const LaneMask lanes = racing(by, writer, LaneMask{1} << cell.write_lane, cell.write_clock);
     if (lanes != 0 && !stores_alike(by, cell)) {
-      return Fault{Finding::race,
-                   fmt::format("{} shared memory that {} writes, and nothing orders the two{}",
-                               verb_of(by), by_writer(),
-                               lockstep ? ": without __syncwarp(), lanes of a warp need not run in "
-                                          "lockstep, even if accesses are volatile"
-                                        : ""),
-                   lanes,
-                   {cell.write_instruction, order_.agents().reach(agent_of(by), writer)}};
+      return Fault{
+          Finding::race,
+          fmt::format("{} shared memory that {} writes, and nothing orders the two accesses{}",
+                      verb_of(by), by_writer(),
+                      lockstep ? ". Without __syncwarp(), lanes of a warp need not run in "
+                                 "lockstep, even if the accesses are volatile"
+                               : ""),
+          lanes,
+          {cell.write_instruction, order_.agents().reach(agent_of(by), writer)}};
     }
   }
   if (by.async && !fenced(by, cell)) {
     return Fault{Finding::missing_fence,
-                 fmt::format("{} shared memory that {} writes; an access through the asynchronous "
-                             "proxy needs a fence.proxy.async after the write",
+                 fmt::format("{} shared memory that {} writes, but no fence.proxy.async follows "
+                             "the write; an access through the asynchronous proxy needs this fence",
                              verb_of(by), by_writer()),
                  LaneMask{1} << by.lane,
                  {}};
@@ -185,11 +186,12 @@ std::optional<SharedChecks::Fault> SharedChecks::fault_with_readers(const Touche
   if (reader == nullptr) return std::nullopt;
   const bool own = reader->agent == agent_of(by);
   const LaneMask lanes = own ? reader->lanes & ~by.lanes : reader->lanes;
-  return Fault{Finding::race,
-               fmt::format("writes shared memory that {} reads, and nothing orders the two",
-                           agent_text(reader->agent, std::countr_zero(lanes), reader->instruction)),
-               LaneMask{1} << by.lane,
-               {reader->instruction, order_.agents().reach(agent_of(by), reader->agent)}};
+  return Fault{
+      Finding::race,
+      fmt::format("writes shared memory that {} reads, and nothing orders the two accesses",
+                  agent_text(reader->agent, std::countr_zero(lanes), reader->instruction)),
+      LaneMask{1} << by.lane,
+      {reader->instruction, order_.agents().reach(agent_of(by), reader->agent)}};
 }
 
 void SharedChecks::note(const Toucher& by, ShadowCell& cell) {

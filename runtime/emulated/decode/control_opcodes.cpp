@@ -26,7 +26,7 @@ void FunctionDecoder::decode_branch_table(DecodeContext& context, Instr& out) {
   context.take("uni");
   context.expect_operands(2);
   const ptx::Operand& list = context.operand(1);
-  if (list.kind != ptx::Operand::Kind::label) context.fail("needs a list of targets");
+  if (list.kind != ptx::Operand::Kind::label) context.fail("needs a list of branch targets");
   const auto& targets =
       frame_->function->branch_tables[static_cast<std::size_t>(list.index)].targets;
   charge(context, targets.size());

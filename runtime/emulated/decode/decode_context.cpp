@@ -94,7 +94,8 @@ std::uint32_t DecodeContext::source(const Operand& operand, ptx::Type type) {
   switch (operand.kind) {
     case Operand::Kind::reg:
       if (lane_bytes(register_type(operand)) != width) {
-        fail(fmt::format("has a register whose width differs from {}", ptx::name_of(type)));
+        fail(fmt::format("has a register whose width differs from the width of .{}",
+                         ptx::name_of(type)));
       }
       return owner_.register_row(operand.index);
     case Operand::Kind::integer:
@@ -104,15 +105,15 @@ std::uint32_t DecodeContext::source(const Operand& operand, ptx::Type type) {
       if (const auto use = ptx::special_of(operand.name); use && use->special->value != nullptr) {
         return owner_.special(*use, width);
       }
-      fail(fmt::format("reads {}, but the emulator does not support it", operand.name));
+      fail(fmt::format("reads {}, which the emulator does not support", operand.name));
     case Operand::Kind::variable: {
       const auto place = owner_.place_of(operand.index);
       return constant(place.address + static_cast<std::uint64_t>(operand.value), width);
     }
     case Operand::Kind::function:
       if (width != 8)
-        fail(fmt::format("has the address of '{}' where {} is expected", operand.name,
-                         ptx::name_of(type)));
+        fail(fmt::format("has the address of '{}' where a value of type .{} is expected",
+                         operand.name, ptx::name_of(type)));
       return constant(owner_.function_address(operand.name), width);
     case Operand::Kind::vector:
       fail("has a vector where a scalar operand is expected");
@@ -128,7 +129,8 @@ std::uint32_t DecodeContext::destination(const Operand& operand, ptx::Type type)
     fail("has a destination that is not a register");
   }
   if (lane_bytes(register_type(operand)) != width) {
-    fail(fmt::format("has a destination whose width differs from {}", ptx::name_of(type)));
+    fail(fmt::format("has a destination whose width differs from the width of .{}",
+                     ptx::name_of(type)));
   }
   return owner_.register_row(operand.index);
 }

@@ -170,8 +170,8 @@ std::uint32_t FunctionDecoder::append(Pool& pool, const ptx::Variable& variable)
   pool.used = address - pool.begin + variable.bytes;
   pool.peak = std::max(pool.peak, pool.used);
   if (pool.used > pool.most) {
-    throw Error(ErrorKind::device, fmt::format("kernel '{}' has {} bytes {}; the limit is {}. "
-                                               "Next: make the variables of the kernel smaller.",
+    throw Error(ErrorKind::device, fmt::format("kernel '{}' needs {} bytes {}; the limit is {} "
+                                               "bytes. Next: make the kernel's variables smaller.",
                                                program_->name, pool.used, pool.what, pool.most));
   }
   return static_cast<std::uint32_t>(address);

@@ -35,16 +35,16 @@ std::string_view next_step_of_race(const Report& race) {
     case Reach::warp:
       return is_one_line
                  ? "if each thread should access a different element, check the index and the "
-                   "\"block\" line; otherwise use an atomic, let only one lane access the element, "
+                   "\"block\" line. Otherwise use an atomic, let only one lane access the element, "
                    "or put __syncwarp() between iterations of the loop"
                  : "put __syncwarp() between the two lines, or __syncthreads() if more than one "
                    "warp takes part";
     case Reach::block:
       return is_one_line
                  ? "if each thread should access a different element, check the index and the "
-                   "\"block\" line; otherwise use an atomic, let only one thread access the "
+                   "\"block\" line. Otherwise use an atomic, let only one thread access the "
                    "element, or put __syncthreads() between iterations of the loop"
-                 : "put __syncthreads() between the two lines; if both lines are in a loop, also "
+                 : "put __syncthreads() between the two lines. If both lines are in a loop, also "
                    "put __syncthreads() at the end of the loop";
     case Reach::cluster:
       return "put cluster.sync() between the two accesses";
@@ -122,28 +122,28 @@ std::string Report::describe() const {
 std::string_view Report::next_step() const {
   switch (finding) {
     case Finding::out_of_bounds:
-      return "compare the index with the extents of the array; if there are more threads than "
+      return "compare the index with the size of the array. If there are more threads than "
              "elements, let the surplus threads skip the access";
     case Finding::misaligned:
-      return "access fewer bytes at once, or let a \"require\" line admit only sizes that keep the "
-             "address aligned";
+      return "access fewer bytes at once, or exclude sizes that misalign the address with a "
+             "\"require\" line";
     case Finding::race:
       return next_step_of_race(*this);
     case Finding::missing_wait:
-      return "wait for the pending operation before this instruction: use cp.async.wait_group and "
-             "a barrier, the mbarrier of a bulk copy, wgmma.wait_group, or a cluster barrier "
-             "before blocks exit";
+      return "wait for the pending operation before this instruction. Depending on the operation, "
+             "use cp.async.wait_group and a barrier, the mbarrier of a bulk copy, "
+             "wgmma.wait_group, or a cluster barrier before blocks exit";
     case Finding::divergent:
       return "move the instruction to a place that all lanes of the warp reach: out of the branch, "
              "and before any return";
     case Finding::barrier_mismatch:
-      return "let every thread of the block reach each barrier: guard the work instead of "
-             "returning early";
+      return "let every thread of the block reach each barrier: put the work inside an if, instead "
+             "of returning before the barrier";
     case Finding::uninitialised:
-      return "store a value on every path before this read, also in partial tiles; if Kiln also "
+      return "store a value before this read on every path, also for partial tiles. If Kiln also "
              "reports races, fix the races first";
     case Finding::timed_out:
-      return "check that every loop of the kernel ends; then allow more time or choose smaller "
+      return "check that every loop of the kernel ends. If so, allow more time or choose smaller "
              "sizes";
     case Finding::missing_fence:
     case Finding::deadlock:

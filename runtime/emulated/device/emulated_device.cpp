@@ -89,8 +89,8 @@ DeviceStatus refusal(const DeviceLimits& limits, const emulated::Program& progra
                                   static_cast<std::int64_t>(smem));
   if (fit.blocks_per_sm > 0) return {};
   return refused(
-      fmt::format("a block of {} threads with {} registers each and {} bytes of shared "
-                  "memory does not fit on a multiprocessor of this device: {}",
+      fmt::format("a block of {} threads with {} registers each and {} bytes of shared memory does "
+                  "not fit on a multiprocessor of this device (limit: {})",
                   threads, program.registers, smem, fit.limiter));
 }
 
@@ -102,8 +102,8 @@ bool reads_grid_workspace(const emulated::Program& program) {
   });
 }
 constexpr std::string_view kNotCooperative =
-    "; blocks can wait for each other (grid.sync()) only in a cooperative launch. Next: add a line "
-    "\"//@   cooperative\" below the kernel's launch line";
+    "; blocks can wait for each other with grid.sync() only in a cooperative launch. Next: add a "
+    "line \"//@   cooperative\" below the kernel's launch line";
 
 emulated::GridWorkspace make_grid_workspace(emulated::GlobalMemory& memory) {
   const std::array<std::uint32_t, 2> words{sizeof words, 0};
@@ -231,9 +231,10 @@ const emulated::Allocation& EmulatedDevice::piece(DevicePtr address, std::int64_
                                                   const char* what) const {
   const emulated::Allocation* at = memory_.find(address);
   if (at == nullptr || !at->holds(address, bytes)) {
-    throw Error(ErrorKind::device, fmt::format("{} {} bytes at {:#x} of {}, outside of all "
-                                               "allocations. Next: check the address and the size.",
-                                               what, bytes, address, info_.spec));
+    throw Error(ErrorKind::device,
+                fmt::format("{} {} bytes at address {:#x} of {} failed: the bytes are not inside "
+                            "one allocation. Next: check the address and the size.",
+                            what, bytes, address, info_.spec));
   }
   return *at;
 }
@@ -376,18 +377,19 @@ DeviceStatus EmulatedDevice::wrong_argument(const LaunchRequest& request) {
     return {DeviceStatus::Code::launch_failed,
             fmt::format(
                 "the kernel's parameters take {} bytes, but the {} arguments of the launch take {} "
-                "bytes. Next: make the 'args' of the launch match the kernel's parameters.",
+                "bytes. Next: make the 'args' line of the launch match the kernel's parameters.",
                 program.parameter_bytes, request.parameters.size(), given),
             false};
   }
-  return {DeviceStatus::Code::launch_failed,
-          fmt::format(
-              "the kernel's parameters take {} bytes, but a launch passes {} bytes. Next: declare "
-              "the kernel with {}: one struct, by value, with the arguments of the operation{}{}.",
-              program.parameter_bytes, given, parameter_count(request.geometry),
-              value_bytes(request) == 0 ? "" : ", then its launch struct",
-              maps == 0 ? "" : ", then its tensor maps (const __grid_constant__ kiln::TensorMap)"),
-          false};
+  return {
+      DeviceStatus::Code::launch_failed,
+      fmt::format(
+          "the kernel's parameters take {} bytes, but the launch passes {} bytes. Next: declare "
+          "the kernel with {}: by value, one struct with the arguments of the operation{}{}.",
+          program.parameter_bytes, given, parameter_count(request.geometry),
+          value_bytes(request) == 0 ? "" : ", then its launch struct",
+          maps == 0 ? "" : ", then its tensor maps (const __grid_constant__ kiln::TensorMap)"),
+      false};
 }
 
 std::vector<std::byte> EmulatedDevice::parameters_of(const LaunchRequest& request) {
@@ -468,8 +470,9 @@ std::string EmulatedDevice::take_remark() {
   for (const BlockUse& launch : std::exchange(block_use_, {})) {
     // A grid that is the same for all sizes is one of blocks that take what work there is.
     if (!launch.ends_idle || launch.fewest == launch.blocks) continue;
-    return fmt::format("{} of {} blocks of {} read and write nothing: is the grid too large?",
-                       launch.idle, launch.blocks, emulated::plain_variable_name(launch.kernel));
+    return fmt::format(
+        "{} of {} blocks of {} read and write no global memory: is the grid too large?",
+        launch.idle, launch.blocks, emulated::plain_variable_name(launch.kernel));
   }
   return "";
 }

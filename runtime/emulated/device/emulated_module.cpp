@@ -89,7 +89,7 @@ EmulatedModule::EmulatedModule(std::string_view ptx, const std::vector<std::stri
     for (const ptx::Variable& variable : module.variables) {
       if (variable.space == ptx::Space::shared || variable.external) continue;
       if (variable.space == ptx::Space::local) {
-        fail(fmt::format("variable '{}' is .local, but is declared outside of a function",
+        fail(fmt::format("the .local variable '{}' is declared outside of a function",
                          variable.name),
              kRunElsewhere);
       }

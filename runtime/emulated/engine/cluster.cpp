@@ -55,12 +55,14 @@ std::string Block::arrive(Warp& warp, int barrier, std::uint32_t threads, LaneMa
   const std::uint32_t expected = all ? threads_ : threads;
   const auto arriving = static_cast<std::uint32_t>(std::popcount(lanes));
   if (!all && expected % kLanes != 0) {
-    return fmt::format("uses barrier {} with {} threads, but the number must be a multiple of {}",
-                       barrier, expected, kLanes);
+    return fmt::format(
+        "uses barrier {} with {} threads, but the number of threads must be a multiple of {}",
+        barrier, expected, kLanes);
   }
   if (at.arrived != 0 && at.expected != expected) {
-    return fmt::format("uses barrier {} with {} threads, but earlier arrivals used {}", barrier,
-                       expected, at.expected);
+    return fmt::format(
+        "uses barrier {} with {} threads, but earlier arrivals at this barrier expected {} threads",
+        barrier, expected, at.expected);
   }
   at.expected = expected;
   at.all = all || (at.arrived != 0 && at.all);
@@ -247,7 +249,7 @@ void Cluster::fulfil(std::uint64_t token) {
 std::string Cluster::cluster_arrive(Warp& warp, LaneMask lanes, bool relaxed) {
   auto& [arrived, owed] = warp.cluster_arrivals();
   if ((arrived & lanes) != 0) {
-    return fmt::format("is executed twice by lanes {:08x} before the cluster's barrier opens",
+    return fmt::format("is executed twice by lanes {:08x} before the cluster's barrier completes",
                        arrived & lanes);
   }
   if (observer_ != nullptr) {
@@ -304,10 +306,10 @@ void Cluster::deadlock(const std::string& note) {
       LaneMask lanes = 0;
       const Instr* instr = warp->gathering(lanes);
       if (instr == nullptr) continue;
-      warp->fail(
-          *instr, lanes, Finding::divergent,
-          fmt::format("is reached by lanes {:08x}, but the other lanes of the warp never reach it",
-                      lanes));
+      warp->fail(*instr, lanes, Finding::divergent,
+                 fmt::format("is reached by lanes {:08x}, but the other lanes of the warp never "
+                             "reach this instruction",
+                             lanes));
     }
   }
   for (const auto& block : blocks_) {

@@ -36,8 +36,8 @@ void execute_is_other_function(Warp& warp, const Instr& instr, LaneMask active) 
 void execute_lost_call(Warp& warp, const Instr& instr, LaneMask active) {
   const auto pointer = get<std::uint64_t>(warp.row(instr.a), std::countr_zero(active));
   warp.fail(instr, active, Finding::invalid_operand,
-            fmt::format("calls the address {:#x}, but no function there has these parameters and "
-                        "results, or the function is recursive",
+            fmt::format("calls address {:#x}. There, no function has these parameters and results, "
+                        "or the function is recursive",
                         pointer),
             pointer);
 }
@@ -132,7 +132,8 @@ void FunctionDecoder::decode_call(DecodeContext& context, Instr& /*out*/) {
                                callee->name));
     }
   }
-  if (frame_->depth + 1 > kDeepestCall) context.fail("nests calls too deeply");
+  if (frame_->depth + 1 > kDeepestCall)
+    context.fail("nests calls more deeply than the emulator supports");
 
   // A guarded call jumps over the copy for the lanes that do not call.
   const std::size_t skip = program_->code.size();
@@ -239,21 +240,21 @@ void FunctionDecoder::pass(const DecodeContext& context, const std::vector<ptx::
                            Frame& inner, int first, int count) {
   const ptx::Function& callee = *inner.function;
   if (values.size() != static_cast<std::size_t>(count)) {
-    context.fail(fmt::format("calls '{}' with {} values, but the function has {}", callee.name,
+    context.fail(fmt::format("calls '{}' with {} values, but the function declares {}", callee.name,
                              values.size(), count));
   }
   for (std::size_t i = 0; i < values.size(); ++i) {
     const std::size_t to = static_cast<std::size_t>(first) + i;
     const ptx::Variable& parameter = callee.variables[to];
     if (parameter.register_index >= 0) {
-      context.fail(
-          fmt::format("calls '{}', but this function has a parameter in a register", callee.name));
+      context.fail(fmt::format(
+          "calls '{}', but the emulator does not support parameters in registers", callee.name));
     }
     const ptx::Variable* const given = passed(values[i]);
     if (given == nullptr) context.fail("passes a value that is not a .param variable");
     if (given->bytes != parameter.bytes) {
-      context.fail(fmt::format("passes {} bytes, but the parameter of '{}' has {}", given->bytes,
-                               callee.name, parameter.bytes));
+      context.fail(fmt::format("passes {} bytes, but the parameter of '{}' has {} bytes",
+                               given->bytes, callee.name, parameter.bytes));
     }
     inner.places[to] = place_of(values[i].index);
   }

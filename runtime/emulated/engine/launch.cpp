@@ -287,7 +287,10 @@ std::string shape_problem(const LaunchState& state) {
   const Program& program = *state.program;
   const auto threads = state.block.count();
   if (threads == 0 || threads > 1024 || state.grid.count() == 0) {
-    return fmt::format("a launch of {} blocks of {} threads", state.grid.count(), threads);
+    return fmt::format(
+        "the launch has {} blocks of {} threads; it needs at least 1 block, and from 1 to 1024 "
+        "threads in a block",
+        state.grid.count(), threads);
   }
   constexpr std::uint32_t kMostBlocksX = 0x7fffffff;
   constexpr std::uint32_t kMostBlocks = 65535;  // along the other axes
@@ -295,13 +298,14 @@ std::string shape_problem(const LaunchState& state) {
   constexpr std::uint32_t kMostThreadsZ = 64;
   if (state.block.x > kMostThreads || state.block.y > kMostThreads ||
       state.block.z > kMostThreadsZ) {
-    return fmt::format("a block of {} x {} x {} threads, but the limit is {} x {} x {}",
+    return fmt::format("the block has {} x {} x {} threads, but the limit is {} x {} x {}",
                        state.block.x, state.block.y, state.block.z, kMostThreads, kMostThreads,
                        kMostThreadsZ);
   }
   if (state.grid.x > kMostBlocksX || state.grid.y > kMostBlocks || state.grid.z > kMostBlocks) {
-    return fmt::format("a grid of {} x {} x {} blocks, but the limit is {} x {} x {}", state.grid.x,
-                       state.grid.y, state.grid.z, kMostBlocksX, kMostBlocks, kMostBlocks);
+    return fmt::format("the grid has {} x {} x {} blocks, but the limit is {} x {} x {}",
+                       state.grid.x, state.grid.y, state.grid.z, kMostBlocksX, kMostBlocks,
+                       kMostBlocks);
   }
   std::uint64_t most = 1;
   for (const int extent : program.max_threads) {
@@ -309,29 +313,31 @@ std::string shape_problem(const LaunchState& state) {
     most = std::min(kEnough, most * static_cast<std::uint64_t>(std::max(1, extent)));
   }
   if (program.max_threads[0] != 0 && threads > most) {
-    return fmt::format("{} threads in a block, but the kernel allows only {}", threads, most);
+    return fmt::format("the block has {} threads, but the kernel allows only {}", threads, most);
   }
   constexpr std::uint32_t kMostOfCluster = 16;
   const Extent& cluster = state.cluster;
   if (std::max({cluster.x, cluster.y, cluster.z}) > kMostOfCluster || cluster.count() == 0 ||
       cluster.count() > kMostOfCluster) {
-    return fmt::format("a cluster of {} x {} x {} blocks, but a cluster must have 1 to {} blocks",
-                       cluster.x, cluster.y, cluster.z, kMostOfCluster);
+    return fmt::format(
+        "the cluster has {} x {} x {} blocks, but a cluster must have from 1 to {} blocks",
+        cluster.x, cluster.y, cluster.z, kMostOfCluster);
   }
   if (program.cluster[0] != 0) {
     const Extent stated = required_cluster(program);
     const Extent& given = state.cluster;
     if (given.x != stated.x || given.y != stated.y || given.z != stated.z) {
-      return fmt::format("clusters of {} x {} x {} blocks, but the kernel requires {} x {} x {}",
-                         given.x, given.y, given.z, stated.x, stated.y, stated.z);
+      return fmt::format(
+          "the launch has clusters of {} x {} x {} blocks, but the kernel requires {} x {} x {}",
+          given.x, given.y, given.z, stated.x, stated.y, stated.z);
     }
   }
   if (!is_whole_clusters(state.grid, state.cluster)) {
-    return "the grid is not a multiple of the cluster";
+    return "the size of the grid is not a multiple of the size of the cluster";
   }
   const std::uint64_t host_bytes = host_bytes_of_block(state) * state.cluster.count();
   if (host_bytes > kHostBytes) {
-    return fmt::format("a cluster needs {} bytes of the host's memory, but the limit is {}",
+    return fmt::format("a cluster needs {} bytes of the host's memory, but the limit is {} bytes",
                        host_bytes, kHostBytes);
   }
   const std::array<std::uint32_t, 3> block{state.block.x, state.block.y, state.block.z};
@@ -339,8 +345,8 @@ std::string shape_problem(const LaunchState& state) {
     const int required = program.required_threads[i];
     if (program.required_threads[0] != 0 && required != 0 &&
         block[i] != static_cast<std::uint32_t>(required)) {
-      return fmt::format("{} threads along axis {}, but the kernel requires {}", block[i], i,
-                         required);
+      return fmt::format("the block has {} threads along axis {}, but the kernel requires {}",
+                         block[i], i, required);
     }
   }
   return {};
@@ -395,8 +401,8 @@ LaunchResult run_grid(LaunchState state, const LaunchOptions& options) {
   const Program& program = *state.program;
   if (state.parameters.size() != program.parameter_bytes) {
     throw Error(ErrorKind::device,
-                fmt::format("kernel {} takes {} bytes of parameters, but the launch passes {}. "
-                            "Next: correct the caller.",
+                fmt::format("kernel {} takes {} bytes of parameters, but the launch passes {} "
+                            "bytes. Next: correct the code that launches the kernel.",
                             program.name, program.parameter_bytes, state.parameters.size()));
   }
   if (const std::string problem = shape_problem(state); !problem.empty()) {

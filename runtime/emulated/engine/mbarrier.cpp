@@ -12,17 +12,19 @@ namespace kiln::emulated {
 
 std::string Mbarrier::arrive(std::uint32_t count, bool drop, bool completes) {
   if (count == 0 || count > kMost) {
-    return fmt::format("arrives {} times at once; the count must be 1 to {}", count, kMost);
+    return fmt::format("arrives {} times at once; this count must be from 1 to {}", count, kMost);
   }
   if (count > pending_) {
-    return fmt::format("arrives {} times, but {}: more arrivals than the barrier expects", count,
+    return fmt::format("arrives {} times, which is more than the mbarrier still expects: {}", count,
                        text());
   }
   if (drop && count > expected_) {
-    return fmt::format("drops {} arrivals, but the mbarrier expects only {}", count, expected_);
+    return fmt::format(
+        "lowers the number of expected arrivals by {}, but the mbarrier expects only {}", count,
+        expected_);
   }
   if (!completes && count == pending_ && bytes_ == 0) {
-    return "completes the phase, although .noComplete forbids this";
+    return "completes the phase, which .noComplete forbids";
   }
   if (drop) expected_ -= count;
   pending_ -= count;
@@ -39,8 +41,8 @@ std::string Mbarrier::expect_arrival() {
 std::string Mbarrier::expect_bytes(std::uint32_t bytes) {
   const std::int64_t sum = std::int64_t{bytes_} + bytes;
   if (sum > kMost) {
-    return fmt::format("expects {} bytes in one phase, but an mbarrier can count at most {}", sum,
-                       kMost);
+    return fmt::format("expects {} bytes in one phase, but an mbarrier can count at most {} bytes",
+                       sum, kMost);
   }
   bytes_ = static_cast<std::int32_t>(sum);
   settle();
@@ -51,7 +53,8 @@ std::string Mbarrier::complete_bytes(std::uint32_t bytes) {
   const std::int64_t sum = std::int64_t{bytes_} - bytes;
   if (sum < -std::int64_t{kMost}) {
     return fmt::format(
-        "completes {} bytes more than expected, but an mbarrier can count at most {}", -sum, kMost);
+        "completes {} bytes too many; an mbarrier can count at most {} bytes too many", -sum,
+        kMost);
   }
   bytes_ = static_cast<std::int32_t>(sum);
   settle();

@@ -44,7 +44,9 @@ bool Warp::gather(const Instr& instr, LaneMask wanted) {
 bool Warp::gather_all(const Instr& instr, LaneMask active) {
   if (const LaneMask skipping = together() & ~active; active != together()) {
     fail(instr, skipping, Finding::divergent,
-         fmt::format("is skipped by lanes {:08x}, but the whole warp must execute it", skipping));
+         fmt::format(
+             "is not executed by lanes {:08x}, but the whole warp must execute this instruction",
+             skipping));
   }
   return gather(instr, kAllLanes);
 }
@@ -150,7 +152,7 @@ std::string Warp::waiting_text() const {
         add(group.mask, group.pc, "run at");
         break;
       case Wait::gather:
-        add(group.mask, group.pc, "wait for the rest of their warp at");
+        add(group.mask, group.pc, "wait for the other lanes of their warp at");
         break;
       case Wait::lanes:
         add(group.mask, group.pc - 1, "wait at a warp barrier at");

@@ -37,9 +37,11 @@ bool take_members(Warp& warp, const Instr& instr, std::uint32_t row, LaneMask ac
   }
   same &= active;
   if ((same & ~members) != 0) {
-    warp.fail(instr, same & ~members, Finding::invalid_operand,
-              fmt::format("is executed by lanes {:08x}, but the mask of the instruction is {:08x}",
-                          same, members));
+    warp.fail(
+        instr, same & ~members, Finding::invalid_operand,
+        fmt::format(
+            "is executed by lanes {:08x}, but the instruction's mask contains only lanes {:08x}",
+            same, members));
   }
   if (same != active) warp.part(instr, same);
   return same == active;
@@ -47,9 +49,10 @@ bool take_members(Warp& warp, const Instr& instr, std::uint32_t row, LaneMask ac
 
 void require_members(Warp& warp, const Instr& instr, LaneMask active, LaneMask members) {
   if (const LaneMask missing = members & warp.together() & ~active; missing != 0) {
-    warp.fail(instr, missing, Finding::divergent,
-              fmt::format("names lanes {:08x} in its mask, but these lanes skip the instruction",
-                          missing));
+    warp.fail(
+        instr, missing, Finding::divergent,
+        fmt::format("has lanes {:08x} in its mask, but these lanes do not execute the instruction",
+                    missing));
   }
 }
 
@@ -345,7 +348,7 @@ void execute_barrier(Warp& warp, const Instr& instr, LaneMask active) {
       instr.b == kNoRow ? 0 : get<std::uint32_t>(warp.row(instr.b), first);
   if (barrier > 15) {
     warp.fail(instr, active, Finding::invalid_operand,
-              fmt::format("names barrier {}, but a block has only barriers 0 to 15", barrier));
+              fmt::format("uses barrier {}, but a block has only barriers 0 to 15", barrier));
   }
   const auto mode = static_cast<BarrierMode>(instr.variant);
   LaneMask vote = 0;
@@ -382,7 +385,7 @@ void decode_barrier_reduction(DecodeContext& context, Instr& out) {
   if (what.empty()) context.fail("has no operation");
   const Type type = what == "popc" ? take_word(context) : context.take_type();
   const std::size_t last = context.operands() - 1;
-  if (last != 2 && last != 3) context.fail("has the wrong number of operands");
+  if (last != 2 && last != 3) context.fail("must have 3 or 4 operands");
   const auto mode = what == "popc"  ? BarrierMode::reduce_count
                     : what == "and" ? BarrierMode::reduce_and
                                     : BarrierMode::reduce_or;
@@ -489,7 +492,7 @@ void decode_fence(DecodeContext& context, Instr& out) {
     // Tensor maps are read as each instruction begins, which makes an ordinary fence enough.
     const bool tensor_maps = context.take("tensormap::generic");
     if (!tensor_maps && context.take_one_of({"async", "async::generic"}).empty()) {
-      context.fail("names a proxy that the emulator does not support");
+      context.fail("has a proxy that the emulator does not support");
     }
     if (!tensor_maps) kind = Fence::async;
     for (;;) {

@@ -202,7 +202,8 @@ void decode_wmma_move(DecodeContext& context, Instr& out) {
   context.take("sync");
   context.take("aligned");
   const std::string_view order = context.take_one_of({"row", "col"});
-  if (which.empty() || order.empty()) context.fail("does not name the matrix and its layout");
+  if (which.empty() || order.empty())
+    context.fail("lacks the matrix (such as .a) or its layout (.row or .col)");
   detail.row_major = order == "row";
   const MatrixShape shape = take_shape(context);
   const Space stated = take_matrix_space(context);
@@ -262,7 +263,8 @@ void fill_rows_access(Warp& warp, const Instr& instr, AccessKind kind, WarpAcces
     const std::uint64_t address = access.address[lane];
     if ((address & kWindowMask) == kSharedWindow) continue;
     warp.fail(instr, LaneMask{1} << lane, Finding::out_of_bounds,
-              fmt::format("is given {:#x}, which is not a shared address", address), address);
+              fmt::format("is given address {:#x}, which is not in shared memory", address),
+              address);
   }
   resolve(warp, instr, access);
 }
@@ -304,7 +306,7 @@ void decode_matrix_rows(DecodeContext& context, Instr& out) {
   context.take("aligned");
   if (!context.take("m8n8")) context.fail("is supported only for .m8n8");
   const std::string_view number = context.take_one_of({"x1", "x2", "x4"});
-  if (number.empty()) context.fail("does not give the number of matrices");
+  if (number.empty()) context.fail("lacks the number of matrices (.x1, .x2 or .x4)");
   MatrixRowsDetail detail;
   detail.matrices = number[1] - '0';
   detail.layout = ldmatrix_fragment(detail.matrices, context.take("trans"));
@@ -321,7 +323,7 @@ void decode_matrix_rows(DecodeContext& context, Instr& out) {
   context.set_rows(out, rows);
   const Space named = decode_address(context, loads ? 1 : 0, out);
   if (named != Space::generic && named != Space::shared) {
-    context.fail("is given a variable outside of shared memory");
+    context.fail("is given the address of a variable that is not in shared memory");
   }
   out.bytes = static_cast<std::uint8_t>(shared ? Space::shared : named);
   out.detail = context.keep(detail);
@@ -384,7 +386,7 @@ bool whole_warp(Warp& warp, const Instr& instr, LaneMask active) {
   if (!warp.gather_all(instr, active)) return false;
   if (warp.live() != kAllLanes) {
     warp.fail(instr, active, Finding::divergent,
-              fmt::format("needs all 32 lanes of the warp, but the warp has only lanes {:08x}",
+              fmt::format("needs all 32 lanes of the warp, but only lanes {:08x} have not exited",
                           warp.live()));
   }
   return true;
@@ -425,7 +427,7 @@ std::vector<std::uint32_t> matrix_rows(DecodeContext& context, const ptx::Operan
   const Type type = register_type_of(matrix.type);
   auto rows = writes ? context.destinations(operand, type) : context.sources(operand, type);
   if (rows.size() != static_cast<std::size_t>(matrix.layout->registers)) {
-    context.fail(fmt::format("has {} registers, but the fragment has {}", rows.size(),
+    context.fail(fmt::format("has {} registers, but its fragment needs {}", rows.size(),
                              matrix.layout->registers));
   }
   return rows;

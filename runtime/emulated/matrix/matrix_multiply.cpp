@@ -107,7 +107,7 @@ void take_types(DecodeContext& context, Family family, MultiplyDetail& detail) {
   if (types.size() == 2 && family == Family::wmma) {
     types.insert(types.begin() + 1, {MatrixType::f16, MatrixType::f16});
   } else if (types.size() != 4 || (family == Family::wmma && types[1] == MatrixType::f16)) {
-    context.fail("has the wrong number of types for D, A, B and C");
+    context.fail("must give the types of D, A, B and C, but gives more or fewer types");
   }
   detail.d.type = types[0];
   detail.a.type = types[1];
@@ -194,7 +194,8 @@ void decode_mma(DecodeContext& context, Instr& out) {
   };
   Family family = Family::mma;
   if (detail.shape == MatrixShape{8, 8, 4} && detail.a.type == MatrixType::f16) {
-    if (a_layout.empty() || b_layout.empty()) context.fail("does not give the layouts of A and B");
+    if (a_layout.empty() || b_layout.empty())
+      context.fail("lacks the layouts of A and B (.row or .col)");
     family = Family::mma_quad_pair;
     detail.products = 4;
     detail.a.layout = mma_quad_pair_fragment(MatrixRole::a, a_layout == "row", 16);

@@ -50,7 +50,7 @@ void execute_multiply(Warp& warp, const Instr& instr, LaneMask active) {
 
 MatrixType take_element(DecodeContext& context) {
   const auto type = take_matrix_type(context);
-  if (!type) context.fail("has too few types");
+  if (!type) context.fail("must give the types of D, A and B, but gives fewer types");
   return *type;
 }
 

@@ -101,9 +101,9 @@ void WgmmaQueue::start(const Instr& instr) {
     const std::uint32_t* const end = rows + detail.a_layout->registers;
     if (unfinished() &&
         std::any_of(rows, end, [&](auto row) { return is_unfinished(row, kAllLanes); })) {
-      warp_.report(
-          instr, kAllLanes, Finding::missing_wait,
-          "reads the accumulator of a pending wgmma as A without waiting for the pending wgmma");
+      warp_.report(instr, kAllLanes, Finding::missing_wait,
+                   "reads the accumulator of a pending wgmma as matrix A, without waiting for this "
+                   "wgmma first");
     }
     const std::size_t count = std::size_t{kWgmmaRows} * static_cast<std::size_t>(detail.k);
     if (is_float(detail.a_type)) {
@@ -124,8 +124,8 @@ void WgmmaQueue::start(const Instr& instr) {
 void WgmmaQueue::check_fence(const Instr& instr, const WgmmaDetail& detail) {
   if (!fenced_) {
     warp_.report(instr, warp_.live(), Finding::missing_fence,
-                 "runs without an earlier wgmma.fence; the fence must order earlier accesses to "
-                 "the registers of the wgmma");
+                 "needs an earlier wgmma.fence, which orders earlier accesses to the registers of "
+                 "the wgmma");
     fenced_ = true;
   }
   // Chains whose registers this one takes over are looked at once.
@@ -145,7 +145,7 @@ void WgmmaQueue::check_fence(const Instr& instr, const WgmmaDetail& detail) {
                       std::memcmp(real.data(), chain.real.data(), real.size() * sizeof(float)) == 0;
     if (!same) {
       warp_.report(instr, warp_.live(), Finding::missing_fence,
-                   "uses accumulators that were changed since the last wgmma.fence");
+                   "uses accumulators that another instruction changed after the last wgmma.fence");
     }
     return true;
   });
@@ -183,8 +183,8 @@ std::shared_ptr<WgmmaQueue::Chain> WgmmaQueue::chain_of(const Instr& instr,
   for (std::uint32_t r = 0; unfinished() && r < registers; ++r) {
     if (!holds_mark(instr.rows[r], kAllLanes)) continue;
     warp_.report(instr, kAllLanes, Finding::missing_wait,
-                 "uses the accumulators of a pending wgmma in another shape or register order; "
-                 "wait for the pending wgmma first");
+                 "uses the accumulators of a pending wgmma in another shape or register order, "
+                 "without waiting for this wgmma first");
     break;
   }
   auto chain = std::make_shared<Chain>();
@@ -369,7 +369,7 @@ void WgmmaQueue::publish(const Operation& last, const Chain& chain) {
   }
   if (changed != 0) {
     warp_.report(*last.instr, changed, Finding::missing_wait,
-                 "has accumulators that another instruction wrote before wgmma.wait_group");
+                 "has accumulators that another instruction overwrote before wgmma.wait_group");
   }
   if (is_float(chain.type)) {
     scatter_matrix(warp_, chain.rows, *chain.layout, chain.type, chain.real.data());
@@ -409,7 +409,7 @@ void WgmmaQueue::check_use(const Instr& instr, LaneMask active) const {
   const auto check = [&](std::uint32_t row) {
     if (row == kNoRow || !is_unfinished(row, active)) return false;
     warp_.report(instr, active, Finding::missing_wait,
-                 "uses the accumulator of a pending wgmma without waiting for the pending wgmma");
+                 "uses the accumulator of a pending wgmma without waiting for this wgmma first");
     return true;
   };
   for (const std::uint32_t row : {instr.a, instr.b, instr.c, instr.e}) {

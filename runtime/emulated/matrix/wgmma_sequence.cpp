@@ -68,7 +68,7 @@ void WgmmaSequence::report(const Step& step, const Warp& other, const std::strin
   if (std::exchange(reported_, true)) return;
   step.warp->report(*step.instr, kAllLanes, Finding::divergent,
                     fmt::format("is not executed by warp {}, {}: all four warps of a warpgroup "
-                                "must execute the instruction",
+                                "must execute this instruction",
                                 other.index(), why));
 }
 

@@ -72,7 +72,7 @@ void decode_cvta(DecodeContext& context, Instr& out) {
   out.a = context.source(1, type);
   out.bytes = static_cast<std::uint8_t>(lane_bytes(type));
   if (out.bytes != 8 && (out.bytes != 4 || window_of(space) != 0)) {
-    context.fail("must produce a 64-bit address: all generic addresses have 64 bits");
+    context.fail("must produce a 64-bit address, because all generic addresses have 64 bits");
   }
   out.immediate = static_cast<std::int64_t>(window_of(space));
   out.execute = &execute_cvta;

@@ -65,10 +65,15 @@ void Allocation::fill(std::uint64_t at, std::uint8_t value, std::int64_t length)
   if (written) std::memset(written.get() + (at - address), 1, count);
 }
 
-bool Allocation::is_written(std::uint64_t at) const {
-  if (!written) return true;
-  const std::atomic_ref<std::uint8_t> flag(written[at - address]);
-  return flag.load(std::memory_order_relaxed) != 0;
+std::optional<std::uint64_t> Allocation::first_unwritten(std::uint64_t at,
+                                                         std::uint64_t length) const {
+  if (!written) return std::nullopt;
+  std::uint8_t* const flags = written.get() + (at - address);
+  for (std::uint64_t i = 0; i < length; ++i) {
+    const std::atomic_ref<std::uint8_t> flag(flags[i]);
+    if (flag.load(std::memory_order_relaxed) == 0) return at + i;
+  }
+  return std::nullopt;
 }
 
 const Allocation& GlobalMemory::allocate(const AllocationWish& wish) {
@@ -82,8 +87,8 @@ const Allocation& GlobalMemory::allocate(const AllocationWish& wish) {
   if (bytes < 0 || (!wish.unbacked && (around > left || bytes > left - around))) {
     throw Error(
         ErrorKind::device,
-        fmt::format("the emulated GPU has {} of {} bytes left, but {} are requested. Next: use a "
-                    "smaller problem, or an emulated device with more memory.",
+        fmt::format("the emulated GPU has {} of {} bytes left, but the program requests {} bytes. "
+                    "Next: use a smaller problem, or an emulated device with more memory.",
                     left, limit_bytes_, bytes));
   }
   Allocation piece;
@@ -104,10 +109,9 @@ const Allocation& GlobalMemory::allocate(const AllocationWish& wish) {
           HostPages::make<std::uint8_t>(static_cast<std::size_t>(bytes), HostPages::Room::whole);
     }
   } catch (const std::bad_alloc&) {
-    throw Error(ErrorKind::device,
-                fmt::format("the host has no {} bytes left for the emulated GPU. Next: use a "
-                            "smaller problem.",
-                            bytes));
+    throw Error(ErrorKind::device, fmt::format("the host has less than {} bytes of free memory for "
+                                               "the emulated GPU. Next: use a smaller problem.",
+                                               bytes));
   }
   const auto begin = reinterpret_cast<std::uintptr_t>(piece.block.get()) +
                      static_cast<std::uintptr_t>(piece.gap_bytes);
@@ -174,7 +178,7 @@ std::string GlobalMemory::place_text(std::uint64_t address, std::uint64_t bytes)
     const std::uint64_t distance = near.address - address;
     if (distance < bytes) return "across the beginning of " + near.describe();
     if (distance <= static_cast<std::uint64_t>(near.gap_bytes)) {
-      return fmt::format("{} bytes ahead of {}", distance, near.describe());
+      return fmt::format("{} bytes before {}", distance, near.describe());
     }
   }
   return "which lies in no allocation";

@@ -61,7 +61,9 @@ struct Allocation {
   void forget_writes(std::uint64_t at, std::uint64_t length) const;
   /// From outside of a launch: sets bytes, which then are written.
   void fill(std::uint64_t at, std::uint8_t value, std::int64_t length) const;
-  [[nodiscard]] bool is_written(std::uint64_t at) const;
+  /// The first byte within that nobody has written; nothing if all are written. Thread-safe.
+  [[nodiscard]] std::optional<std::uint64_t> first_unwritten(std::uint64_t at,
+                                                             std::uint64_t length) const;
   [[nodiscard]] std::byte* host(std::uint64_t at) const {
     return block.get() + (at - reinterpret_cast<std::uintptr_t>(block.get()));
   }

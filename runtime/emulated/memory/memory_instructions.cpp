@@ -288,12 +288,12 @@ void decode_access(DecodeContext& context, Instr& out, std::size_t address, std:
   if (type == Type::pred || detail.element.memory_bytes == 0 ||
       detail.element.memory_bytes > register_bytes ||
       (register_bytes > 8 && detail.element.memory_bytes != register_bytes)) {
-    context.fail("has an element type that does not fit the type of the register");
+    context.fail("has an element type that the register cannot hold");
   }
   const auto rows = load ? context.destinations(values, reg) : context.sources(values, reg);
   const std::size_t wanted = vector.empty() ? 1 : static_cast<std::size_t>(vector[1] - '0');
   if (rows.size() != wanted) {
-    context.fail(fmt::format("has {} registers for {} elements", rows.size(), wanted));
+    context.fail(fmt::format("has {} registers, but needs {}", rows.size(), wanted));
   }
   if (detail.element.memory_bytes * wanted > 16) context.fail("moves more than 16 bytes at once");
   context.set_rows(out, rows);
@@ -346,7 +346,7 @@ void begin_atomic(Warp& warp, const Instr& instr, LaneMask active, const AtomicD
   fill_addresses(warp, instr, active, access.address);
   if (detail.elements > 1 && active != 0 && space_of(access) != AccessSpace::global) {
     warp.fail(instr, active, Finding::invalid_operand,
-              "updates a vector outside of global memory; vector atomics need global memory",
+              "is a vector atomic, which can update only global memory",
               access.address[std::countr_zero(active)]);
   }
   resolve(warp, instr, access);
@@ -414,13 +414,14 @@ void decode_vector_atomic(DecodeContext& context, Instr& out, AtomicDetail& deta
   }
   if (rows.size() != (first + 1) * detail.elements ||
       (detail.fetches && fetched != detail.elements)) {
-    context.fail(fmt::format("has {} registers for vectors of {}", rows.size(), detail.elements));
+    context.fail(fmt::format("has {} registers, but its vectors have {} elements", rows.size(),
+                             detail.elements));
   }
   context.set_rows(out, rows);
   const Space named = decode_address(context, first, out);
   if (detail.space == Space::generic) detail.space = named;
   if (detail.space != Space::generic && detail.space != Space::global) {
-    context.fail("updates a vector outside of global memory; vector atomics need global memory");
+    context.fail("is a vector atomic, which can update only global memory");
   }
   out.unit = unit_of(detail.space);
   out.detail = context.keep(detail);
@@ -495,7 +496,7 @@ void execute_policy(Warp& warp, const Instr& instr, LaneMask active) {
 /// these.
 void decode_policy(DecodeContext& context, Instr& out) {
   const std::string_view kind = context.take_one_of({"fractional", "range", "cvt"});
-  if (kind.empty()) context.fail("creates a policy that the emulator does not support");
+  if (kind.empty()) context.fail("creates a cache policy that the emulator does not support");
   if (kind == "range") context.take("global");
   context.take("L2");
   // The primary priority, and what the rest of the accesses gets.

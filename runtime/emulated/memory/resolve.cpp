@@ -209,7 +209,7 @@ class LaneAccess {
       }
     }
     if (hit->read_only && access_.kind != AccessKind::load) {
-      fail(fmt::format("{} the constant '{}'", verb_of(access_.kind), hit->name));
+      fail(fmt::format("{} '{}', which is in constant memory", verb_of(access_.kind), hit->name));
     }
     if (!hit->read_only) warp_.require_launch_wait(instr_, bit(), "touches global memory");
     access_.host[lane_] = hit->host(address_);

@@ -48,9 +48,9 @@ class ResourceCalendar {
 
   [[noreturn]] static void fail() {
     throw Error(ErrorKind::device,
-                fmt::format("the blocks of one multiprocessor take more than {:.0f} clocks; no "
-                            "time is predicted. Next: use a smaller problem, and check that the "
-                            "device profile is correct.",
+                fmt::format("Kiln cannot predict a time, because the blocks of one multiprocessor "
+                            "take more than {:.0f} clocks. Next: use a smaller problem, and check "
+                            "that the device profile is correct.",
                             kBin * static_cast<double>(kMostBins)));
   }
 

@@ -33,10 +33,11 @@ class TraceObserver : public Observer {
   void issue(Warp& warp, const Instr& instr, LaneMask) override {
     if (warp.block().rank() != 0) return;
     if (++length_ > longest_) {
-      throw Error(ErrorKind::device,
-                  fmt::format("the block executes more than {} instructions; no time is predicted. "
-                              "Next: check that the kernel ends, or use a smaller problem.",
-                              longest_));
+      throw Error(
+          ErrorKind::device,
+          fmt::format("Kiln cannot predict a time, because one block executes more than {} "
+                      "instructions. Next: check that the kernel ends, or use a smaller problem.",
+                      longest_));
     }
     entries(warp).push_back({instr.index, 0, 0, 0, 0, 0});
   }

@@ -116,8 +116,8 @@ class ProfileReader {
     const std::string name =
         section_.empty() || key.empty() ? std::string(key) : fmt::format("{}.{}", section_, key);
     throw Error(ErrorKind::usage,
-                fmt::format("{}:{}:{}: {}{}{}. Next: compare with what kiln doctor --save-profile "
-                            "writes.",
+                fmt::format("{}:{}:{}: {}{}{}. Next: compare the file with a profile that `kiln "
+                            "doctor --save-profile` writes.",
                             source_, at.line, at.column, name, name.empty() ? "" : " ", what));
   }
 
@@ -155,7 +155,7 @@ DeviceProfile read_profile(std::string_view text, const std::string& source) {
   if (!complete_profile(profile)) {
     std::string names;
     for (const std::string& name : known_archs()) names += " " + name;
-    reader.fail_at("limits", "arch", "must be one of" + names);
+    reader.fail_at("limits", "arch", "must be one of these:" + names);
   }
   return profile;
 }

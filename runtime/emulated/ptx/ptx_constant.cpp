@@ -93,7 +93,7 @@ Constant combined_reals(const Token& op, double a, double b) {
   }
   const int precedence = precedence_of(op);
   if (precedence != 6 && precedence != 7) {
-    fail_at(op, fmt::format("'{}' does not accept floating-point numbers", op.text));
+    fail_at(op, fmt::format("the operator '{}' does not accept floating-point numbers", op.text));
   }
   return truth(compared(op.text, a, b));
 }
@@ -150,7 +150,8 @@ class ConstantReader {
     const Nesting nesting(depth_, op);
     Constant value = unary();
     if (op.text == "!") return truth(real_of(value) == 0);
-    if (op.text == "~" && value.real) fail_at(op, "'~' does not accept floating-point numbers");
+    if (op.text == "~" && value.real)
+      fail_at(op, "the operator '~' does not accept floating-point numbers");
     if (op.text == "~") value.bits = ~value.bits;
     if (op.text == "-") value.bits = value.real ? value.bits ^ (1ULL << 63U) : 0 - value.bits;
     return value;
@@ -175,7 +176,8 @@ class ConstantReader {
 
   Constant cast() {
     const Token type = lexer_.take();
-    if (type.text != ".s64" && type.text != ".u64") fail_at(type, "a cast must be to .s64 or .u64");
+    if (type.text != ".s64" && type.text != ".u64")
+      fail_at(type, "a constant can be cast only to .s64 or .u64");
     lexer_.expect(")");
     const Nesting nesting(depth_, type);
     Constant value = unary();

@@ -117,7 +117,7 @@ void FunctionReader::read_directives() {
     } else if (name == "pragma") {
       skip_pragma(lexer_);
     } else if (name == "blocksareclusters") {
-      fail_at(token, "grid dimensions counted in clusters are not supported");
+      fail_at(token, "the emulator does not support grid dimensions in units of clusters");
     } else if (name != "noreturn" && name != "explicitcluster") {
       fail_at(token,
               fmt::format("'{}' is not supported before the body of a function", token.text));

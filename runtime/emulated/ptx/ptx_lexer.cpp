@@ -178,7 +178,7 @@ void Lexer::advance() {
   }
   constexpr std::string_view kMarks = ";,:(){}[]<>@!+-*/%~&|^?=";
   if (kMarks.find(c) == kMarks.npos) {
-    fail_at(token_, fmt::format("the byte 0x{:02x} has no meaning in PTX",
+    fail_at(token_, fmt::format("PTX does not allow the byte 0x{:02x} here",
                                 static_cast<unsigned>(static_cast<unsigned char>(c))));
   }
   finish(Token::Kind::mark, 1);
@@ -211,7 +211,7 @@ void Lexer::read_decimal() {
   double value = 0;
   const auto [end, error] = std::from_chars(begin, begin + length, value);
   if (error != std::errc{} || end != begin + length) {
-    fail_at(token_, "a double cannot hold this number");
+    fail_at(token_, "this number is not a valid double");
   }
   finish(Token::Kind::real, length);
   token_.bits = std::bit_cast<std::uint64_t>(value);
@@ -248,7 +248,7 @@ void Lexer::read_number() {
     token_.is_unsigned = true;
   }
   token_.text = text_.substr(begin, position_ - begin);
-  if (continues_word(at(0))) fail_at(token_, "letters or wrong digits follow this number");
+  if (continues_word(at(0))) fail_at(token_, "invalid letters or digits follow this number");
 }
 
 Nesting::Nesting(int& depth, const Token& where) : depth_(depth) {

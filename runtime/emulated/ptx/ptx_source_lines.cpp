@@ -43,7 +43,7 @@ void SourceLines::read_file(Lexer& lexer) {
   const Token name = lexer.expect(Token::Kind::string, "the name of a file");
   File& file = files_[static_cast<std::size_t>(index)];
   if (file.named && file.name != name.text) {
-    fail_at(at, fmt::format("file {} has two names", file.number));
+    fail_at(at, fmt::format("two .file directives give file {} different names", file.number));
   }
   file.name = name.text;
   file.named = true;
@@ -116,7 +116,7 @@ std::vector<std::string> SourceLines::files() const {
   names.reserve(files_.size());
   for (const File& file : files_) {
     if (!file.named && !names.empty()) {
-      fail_at(file.first_use, fmt::format("no .file directive names file {}", file.number));
+      fail_at(file.first_use, fmt::format("no .file directive defines file {}", file.number));
     }
     names.push_back(file.name);
   }

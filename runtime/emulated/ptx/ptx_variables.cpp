@@ -91,7 +91,8 @@ VariableReader::Shape VariableReader::read_shape(const VariableType& type) {
   shape.element_bytes = bits_of(type.type) / 8;
   for (Token open = lexer_.peek(); lexer_.accept("["); open = lexer_.peek()) {
     if (lexer_.accept("]")) {
-      if (!shape.extents.empty()) fail_at(open, "only the first dimension may omit its size");
+      if (!shape.extents.empty())
+        fail_at(open, "only the first dimension of an array may omit its size");
       shape.unsized = true;
       shape.extents.push_back(0);
       continue;

@@ -15,21 +15,22 @@ class Device;
 class Library;
 
 /// Memory on the device of a Library, from Library::allocate(). The device may be a GPU or an
-/// emulated device. The object frees its memory when destroyed, and keeps the device open until
-/// then. Use DeviceMemory in programs that run on both kinds of device. Kernels on a GPU also
-/// accept memory from cudaMalloc, but kernels on an emulated device accept only DeviceMemory.
+/// emulated device. The destructor frees the memory. Until then, the object keeps the device open.
+/// Use DeviceMemory in programs that run on both kinds of device: kernels on a GPU also accept
+/// memory from cudaMalloc, but kernels on an emulated device accept only DeviceMemory.
 ///
-/// Copies are synchronous. A copy waits for all earlier launches on the device, on every stream,
-/// and has finished when the call returns. So do not copy while a stream is being captured. For a
-/// pipeline of streams, prefer cudaMemcpyAsync with the address from get().
+/// Copies are synchronous. A copy first waits for all earlier launches on all streams of the
+/// device. The copy is complete when the call returns. Therefore do not copy while a stream is
+/// being captured into a graph. To overlap copies with kernels, use cudaMemcpyAsync with the
+/// address from get().
 ///
-/// Several threads may copy to and from one object at the same time if they touch different bytes.
-/// All other changes to an object (move, assignment, destruction) need exclusive access. A copy
-/// beyond the end of the memory throws Error(usage). A copy throws Error(device) if the device
+/// Several threads may copy to and from one object at the same time if they access different bytes.
+/// While one thread moves, assigns or destroys an object, no other thread may use the object. A
+/// copy beyond the end of the memory throws Error(usage). A copy throws Error(device) if the device
 /// fails or an earlier kernel faulted.
 class KILN_API DeviceMemory {
  public:
-  /// No memory: get() is null and bytes() is 0.
+  /// An object without memory: get() is null and bytes() is 0.
   DeviceMemory() noexcept = default;
   DeviceMemory(DeviceMemory&& other) noexcept;
   DeviceMemory& operator=(DeviceMemory&& other) noexcept;
@@ -42,9 +43,10 @@ class KILN_API DeviceMemory {
   [[nodiscard]] void* get() const noexcept { return address_; }
   [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
 
-  /// Copies `count` bytes from `from` in host memory to this memory, `offset` bytes from its start.
+  /// Copies `count` bytes from the host address `from` to this memory. The first byte goes to
+  /// position `offset`.
   void copy_from_host(const void* from, std::size_t count, std::size_t offset = 0);
-  /// Copies `count` bytes of this memory, `offset` bytes from its start, to `to` in host memory.
+  /// Copies `count` bytes of this memory, beginning at position `offset`, to the host address `to`.
   void copy_to_host(void* to, std::size_t count, std::size_t offset = 0) const;
 
  private:

@@ -28,16 +28,16 @@ using Stream = void*;
 
 /// An operand of an epilogue expression. `data` is the address of the operand in device memory.
 /// `ld` is the leading dimension, in elements, of a matrix operand x[m,n]; 0 means n. Kernels read
-/// an operand element by element, so `data` needs only the alignment of the element type. In
-/// amax(x, peak), kernels also write to the operand `peak`. This operand must not overlap another
-/// operand.
+/// an operand element by element, so `data` needs only the alignment of the element type. If the
+/// expression contains amax(x, peak), kernels also write to the operand `peak`. `peak` must not
+/// overlap another operand.
 struct EpilogueOperand {
   const void* data = nullptr;
   std::int64_t ld = 0;
 };
 
 /// The operands of one launch. All addresses are in device memory, from cudaMalloc or DeviceMemory.
-/// Kernels read `c` only if beta is not zero or the epilogue names `c`. `d` may equal `c` (in
+/// Kernels read `c` only if beta is not zero or the epilogue contains `c`. `d` may equal `c` (in
 /// place) if C and D have the same element type and leading dimension. Any other overlap of D with
 /// an operand gives undefined results. An operand without elements may be null: a launch ignores
 /// the address. If k is 0, A and B have no elements. If m or n is 0, no operand has elements.
@@ -52,43 +52,56 @@ struct GemmOperands {
   std::array<EpilogueOperand, kMostEpilogueOperands> epilogue{};
   /// A workspace that the caller allocated: Kernel::workspace_bytes() bytes of device memory,
   /// aligned to kCallerWorkspaceAlignment. No other launch may use the workspace at the same time.
-  /// If null, the launch uses the library's workspace for the stream.
+  /// If this pointer is null, the launch uses the library's workspace for the stream.
   void* workspace = nullptr;
 };
 
 /// Options of Library::open(). If a field is empty, Library::open() uses the environment variable
-/// in the field's comment. If the variable is not set, the default applies.
+/// that the field's comment names. If this variable is not set, Library::open() uses the default.
 struct LibraryOptions {
-  std::string database;                    ///< KILN_DB, else $XDG_DATA_HOME/kiln/tuning.db
-  std::string cubin_store;                 ///< default: $XDG_CACHE_HOME/kiln/cubins.db
-  std::vector<std::string> template_path;  ///< KILN_TEMPLATE_PATH: folders of user templates
-  std::vector<std::string> include;        ///< folders with headers that user templates include
-  std::string cuda_include;                ///< KILN_CUDA_INCLUDE: the folder that has cuda_fp16.h
-  std::string device;                      ///< KILN_DEVICE: "cuda:0" (or "0") or "emulated:h200"
-  std::optional<Mode> mode;                ///< KILN_MODE, else Mode::use
-  std::string log;                         ///< KILN_LOG: none, warning or info; prints to stderr
+  /// The path of the tuning database. Variable: KILN_DB. Default: $XDG_DATA_HOME/kiln/tuning.db.
+  std::string database;
+  /// The path of the store of compiled kernels. Default: $XDG_CACHE_HOME/kiln/cubins.db.
+  std::string cubin_store;
+  /// Folders that contain your templates and operations. Variable: KILN_TEMPLATE_PATH.
+  std::vector<std::string> template_path;
+  /// Folders that contain headers of your templates.
+  std::vector<std::string> include;
+  /// The folder that contains cuda_fp16.h. Variable: KILN_CUDA_INCLUDE.
+  std::string cuda_include;
+  /// The device: "cuda:0" (or "0"), or "emulated:h200". Variable: KILN_DEVICE.
+  std::string device;
+  /// How get() chooses a kernel. Variable: KILN_MODE. Default: Mode::use.
+  std::optional<Mode> mode;
+  /// The messages that the library prints to stderr: "none", "warning" or "info". Variable:
+  /// KILN_LOG.
+  std::string log;
   /// The program that Mode::tune_on_miss runs. By default, the library looks for `kiln` in its own
   /// installation, then next to the running program, then on PATH.
   std::string tuner_program;
   /// The library calls this function with the text of each warning, once per cause, such as:
-  /// - a database cannot be used, or is missing at the given path;
+  /// - the library cannot use a database, or the given path has no database;
   /// - a kernel could not run, so the library chose another kernel;
-  /// - a kind of problem was never tuned;
-  /// - the library starts to tune a problem, or the tuner failed.
+  /// - the program requests a kernel for a kind of problem that was never tuned;
+  /// - the library starts to tune a problem, or tuning failed.
   /// The text is safe to print: the library escapes control characters in quoted text, as in
-  /// Error::what(). The library calls the function from one thread at a time. During prepare() this
-  /// thread may belong to the library. The function must not call the library, because the library
-  /// is in the middle of an operation. Without a function, `log` decides. `warning` and `info`
-  /// print all warnings to stderr, and `none` prints nothing. An empty `log` prints the first
-  /// warning of each kind to stderr, once per process.
+  /// Error::what(). The library calls the function from one thread at a time. During prepare(),
+  /// this may be a thread of the library. The function must not call the library, because the
+  /// library has not finished its own operation. If you set no function, `log` decides which
+  /// warnings the library prints to stderr: `warning` and `info` print all warnings, and `none`
+  /// prints none. If `log` and KILN_LOG are empty, each process prints only the first warning of
+  /// each kind.
   std::function<void(std::string_view)> on_warning;
 };
 
-/// What the library has done since it was opened.
+/// What the library has done since Library::open().
 struct LibraryCounters {
-  std::uint64_t compiles = 0;        ///< NVRTC compilations
-  std::uint64_t cubin_hits = 0;      ///< kernels loaded from the cubin store
-  std::uint64_t database_reads = 0;  ///< look-ups that queried the database
+  /// The number of compilations with NVRTC.
+  std::uint64_t compiles = 0;
+  /// The number of kernels that the library loaded from the store of compiled kernels.
+  std::uint64_t cubin_hits = 0;
+  /// The number of look-ups that queried the database.
+  std::uint64_t database_reads = 0;
 };
 
 namespace detail {
@@ -98,21 +111,21 @@ class LibraryState;
 class OperationKernels;
 }  // namespace detail
 
-/// The description of a loaded kernel, common to Kernel and OperationKernel. The object is a small
-/// value: copy it freely, and use it from any thread. A kernel is valid as long as its Library
+/// The description of a loaded kernel; Kernel and OperationKernel inherit it. Kernel objects are
+/// small, so copy them freely. Any thread may use them. They are valid as long as their Library
 /// exists.
 class KILN_API AnyKernel {
  public:
   [[nodiscard]] Match match() const noexcept;
   /// One sentence that says why the library chose this kernel.
   [[nodiscard]] std::string_view match_reason() const noexcept;
-  /// The name of the template. If no output has elements, no kernel is loaded, and template_name()
-  /// and config() are empty.
+  /// The name of the template. If no output has elements, the library loads no kernel, and
+  /// template_name() and config() are empty.
   [[nodiscard]] std::string_view template_name() const noexcept;
   /// The canonical text of the configuration, e.g. "stages=3 tile_k=32 tile_m=128 tile_n=256".
   [[nodiscard]] std::string_view config() const noexcept;
-  /// The bytes of device memory that each launch needs in addition to the operands. The library
-  /// keeps one such workspace per stream.
+  /// The number of bytes of device memory that each launch needs in addition to the operands (its
+  /// workspace). The library keeps one workspace per stream.
   [[nodiscard]] std::size_t workspace_bytes() const noexcept;
 
  protected:
@@ -132,15 +145,16 @@ class KILN_API Kernel : public AnyKernel {
   /// for this stream. Make this launch before you capture the stream into a graph, and replay the
   /// graph on the same stream. Do not destroy the stream before its launches have ended.
   ///
-  /// If the caller passes a workspace, the rules for capture, replay and the end of the stream do
-  /// not apply. But launches or replays with the same workspace must not overlap.
+  /// If the caller passes a workspace, these rules for capture, replay and destruction of the
+  /// stream do not apply. However, two launches or replays with the same workspace must not run at
+  /// the same time.
   ///
   /// Throws Error(usage) in these cases:
   /// - an operand with elements is null;
   /// - the address of an operand is not aligned as the problem's alignment and leading dimension
   ///   require;
   /// - the workspace is not aligned to kCallerWorkspaceAlignment;
-  /// - beta is not 0 although reads_c is false;
+  /// - beta is not 0, but the problem's reads_c is false;
   /// - the accumulator's type cannot hold alpha or beta (1e300 in f32, 0.5 in s32).
   /// Throws Error(device) if CUDA refuses the launch, or if a kernel faults on the emulated device.
   void launch(Stream stream, const GemmOperands& operands) const;
@@ -179,14 +193,15 @@ class KILN_API OperationKernel : public AnyKernel {
   /// for this stream. Make this launch before you capture the stream into a graph, and replay the
   /// graph on the same stream. Do not destroy the stream before its launches have ended.
   ///
-  /// If the caller passes a workspace, the rules for capture, replay and the end of the stream do
-  /// not apply. But launches or replays with the same workspace must not overlap.
+  /// If the caller passes a workspace, these rules for capture, replay and destruction of the
+  /// stream do not apply. However, two launches or replays with the same workspace must not run at
+  /// the same time.
   ///
   /// Throws Error(usage) in these cases:
-  /// - the number of operands differs from the declaration, or more scalars are given than
-  ///   declared;
-  /// - an operand with elements is null, or is not aligned to kOperandAlignment (or to the `align`
-  ///   of its declaration);
+  /// - the number of operands differs from the declaration, or `scalars` has more values than the
+  ///   declaration;
+  /// - an operand with elements is null, or its address is not a multiple of its alignment
+  ///   (kOperandAlignment, or `align` in the operand's declaration);
   /// - the workspace is not aligned to kCallerWorkspaceAlignment;
   /// - a scalar's declared type cannot hold its value (1e300 in f32, 0.5 in s32, -1 in u64).
   /// Throws Error(device) if CUDA refuses the launch, or if a kernel faults on the emulated device.
@@ -198,11 +213,11 @@ class KILN_API OperationKernel : public AnyKernel {
   [[nodiscard]] std::size_t scalar_index(std::string_view name) const;
   [[nodiscard]] std::size_t operand_count() const noexcept;
   [[nodiscard]] std::size_t scalar_count() const noexcept;
-  /// The bytes of device memory that an operand takes. The result is 0 if the operand is absent
+  /// The size of an operand in device memory, in bytes. The result is 0 if the operand is absent
   /// from the problem or has no elements. Throws Error(usage) if the operation has no operand at
   /// this position.
   [[nodiscard]] std::size_t operand_bytes(std::size_t index) const;
-  /// Arguments in which every operand is null and every scalar has its declared value.
+  /// Returns arguments in which every operand is null and every scalar has its declared default.
   [[nodiscard]] Arguments arguments() const;
 
  private:
@@ -213,16 +228,16 @@ class KILN_API OperationKernel : public AnyKernel {
 /// The entry point to tuned kernels. Several threads may use one Library at the same time. One
 /// Library per device and process is enough.
 ///
-/// In a child of fork(), only descriptive calls, such as match_reason(), work on the parent's
-/// Library, kernels and memory. Calls that use the device or files throw Error(usage), and
-/// destructors do nothing. The child may open its own Library, with one exception. Library::open()
-/// throws Error(usage) if, at the time of the fork(), another thread was opening or closing a
-/// Library, or getting a new kernel.
+/// After fork(), the child process can use its parent's Library, kernels and memory only for calls
+/// that describe them, such as match_reason(). Calls that use the device or files throw
+/// Error(usage), and destructors do nothing. The child may open its own Library, with one
+/// exception: if another thread was opening or closing a Library or getting a new kernel at the
+/// time of the fork(), Library::open() throws Error(usage).
 class KILN_API Library {
  public:
-  /// Opens the device and the database of the options. An unusable database causes a warning, not
-  /// an error. Throws Error(device) if there is no usable GPU, and Error(usage) for an invalid
-  /// option.
+  /// Opens the device and the database that `options` names. If the database is unusable, the
+  /// library gives a warning and continues without it. Throws Error(device) if there is no usable
+  /// GPU, and Error(usage) for an invalid option.
   [[nodiscard]] static Library open(const LibraryOptions& options = {});
 
   /// Returns the kernel for `problem`. The first request for a problem queries the database, then
@@ -230,38 +245,38 @@ class KILN_API Library {
   /// request the same kernel. Later requests neither lock nor allocate.
   ///
   /// If m, n or k is 0, there is nothing to tune. In every mode, get() then skips the database, and
-  /// the match is `exact`. If k is 0 and D has elements, get() loads the simplest kernel for the
-  /// problem's types. If D has no elements, get() loads no kernel.
+  /// the match is `exact`. If only k is 0, get() loads the simplest kernel for the problem's types.
+  /// If m or n is 0, get() loads no kernel.
   ///
   /// Throws Error(usage) for an invalid problem. Throws Error(not_found) if no template can compute
   /// the problem, or if the mode requires a tuned kernel and none exists.
   [[nodiscard]] Kernel get(const Gemm& problem) const;
 
   /// Returns the kernel for a problem of an operation that a file in the template path declares.
-  /// Only Gemm is built in, so set the path with LibraryOptions::template_path or
-  /// KILN_TEMPLATE_PATH. If no written operand has elements, there is nothing to tune, and the
-  /// match is `exact`. The first request queries the database, then loads or compiles the
-  /// kernel. A later request neither locks nor allocates, for any order of the problem's fields.
-  /// But each request compares names, which takes some hundred nanoseconds. Keep the kernel instead
-  /// of requesting it again.
+  /// Set this path with LibraryOptions::template_path or KILN_TEMPLATE_PATH. (Only Gemm is built
+  /// in.) If no written operand has elements, there is nothing to tune, and the match is `exact`.
+  /// The first request queries the database, then loads or compiles the kernel. A later request
+  /// neither locks nor allocates, even if the fields of the problem have another order. However,
+  /// each request compares names, which takes some hundred nanoseconds. To avoid this, keep the
+  /// kernel object.
   ///
   /// Throws Error(usage) if the operation is not declared, or if a size, type or trait is missing,
   /// unknown or outside its declared range. Throws Error(not_found) if no template in the path can
   /// compute the problem, or if the mode requires a tuned kernel and none exists.
   [[nodiscard]] OperationKernel get(const OperationProblem& problem) const;
 
-  /// Makes later calls of get() for all of these problems fast. prepare() queries the database and
-  /// loads or compiles the kernels, with one thread per core. If some problems fail, the kernels of
-  /// all other problems are still ready. prepare() then throws the Error of the first failed
-  /// problem in the list.
+  /// Prepares the kernels of all these problems, so that later calls of get() are fast. prepare()
+  /// queries the database and loads or compiles the kernels, with one thread per core. If some
+  /// problems fail, prepare() still prepares the kernels of all other problems. Then prepare()
+  /// throws the Error of the first failed problem in the list.
   void prepare(const std::vector<Gemm>& problems) const;
   void prepare(const std::vector<OperationProblem>& problems) const;
 
   /// Allocates `bytes` bytes of uninitialised device memory. Thread-safe. Throws Error(device) if
   /// the device has too little free memory.
   [[nodiscard]] DeviceMemory allocate(std::size_t bytes) const;
-  /// Allocates memory as above and gives it a name, such as "operand x". An emulated device prints
-  /// the name when it reports an access outside the memory.
+  /// Like allocate(bytes), but also gives the memory a name, such as "operand x". When an emulated
+  /// device reports an access outside the memory, the report contains the name.
   [[nodiscard]] DeviceMemory allocate(std::size_t bytes, const std::string& name) const;
   /// Waits for all launches of this process on the device, on every stream. Throws Error(device) if
   /// a kernel faulted.
@@ -270,12 +285,12 @@ class KILN_API Library {
   /// The device in one line, such as "NVIDIA H200, sm_90a, 132 SMs" or "emulated NVIDIA H200, ...".
   [[nodiscard]] std::string device_description() const;
   /// Whether kernels run on this machine's CPU instead of a GPU. On the CPU, results are correct,
-  /// but kernels run slowly, and times say nothing about a GPU.
+  /// but kernels run slowly. Their run times say nothing about a GPU.
   [[nodiscard]] bool is_emulated() const noexcept;
   [[nodiscard]] LibraryCounters counters() const noexcept;
 
-  /// A moved-from Library has no device. Its noexcept members return an empty value, and all other
-  /// members throw Error(usage).
+  /// A moved-from Library has no device. Its noexcept member functions return an empty value, and
+  /// all its other member functions throw Error(usage).
   Library(Library&&) noexcept;
   Library& operator=(Library&&) noexcept;
   Library(const Library&) = delete;

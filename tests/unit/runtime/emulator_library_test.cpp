@@ -58,7 +58,8 @@ TEST(EmulatorLibrary, OfAnotherVersionIsNotAsked) {
 }
 
 TEST(EmulatorLibrary, MustBeOne) {
-  EXPECT_THAT(error_with({KILN_IMPORTING_LIBRARY}), HasSubstr("is not a Kiln emulator"));
+  EXPECT_THAT(error_with({KILN_IMPORTING_LIBRARY}),
+              HasSubstr("is not the library of Kiln's emulator"));
 }
 
 TEST(EmulatorLibrary, MakesDevicesAndItsErrorsAreOurs) {

@@ -117,7 +117,7 @@ TEST_F(LibraryRelated, WhereEveryChoiceSpillsTheFirstIsTakenAndSaysSo) {
   const Library library = open();
   const Kernel kernel = library.get(gemm_);
   EXPECT_EQ(kernel.config(), first);
-  EXPECT_THAT(std::string(kernel.match_reason()), HasSubstr("4000 bytes stored"));
+  EXPECT_THAT(std::string(kernel.match_reason()), HasSubstr("4000 bytes of spill stores"));
 }
 
 TEST_F(LibraryRelated, ATunedKernelIsTakenWhateverItSpills) {

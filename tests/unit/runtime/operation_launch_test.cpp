@@ -100,7 +100,8 @@ TEST_F(OperationLaunch, RefusesOperandsThatKernelsCouldNotUse) {
   const OperationKernel kernel = library.get(row_sums(2, 3, 1));
   EXPECT_THAT(
       refusal(kernel, {}),
-      HasSubstr("launch of row_sums: 0 operands are given, but the operation has 3: x, bias, y"));
+      HasSubstr(
+          "launch of row_sums: the launch passes 0 operands, but the operation has 3: x, bias, y"));
   EXPECT_THAT(refusal(kernel, {.operands = {&x_, &bias_, &y_, &y_}}), HasSubstr("4 operands"));
   EXPECT_THAT(refusal(kernel, {.operands = {&x_, nullptr, &y_}}),
               HasSubstr("bias, operand 1, is null"));
@@ -184,7 +185,8 @@ TEST_F(OperationLaunch, RefusesScalarsThatTheirTypesDoNotHave) {
                     HasSubstr("s32")));
   EXPECT_THAT(with({1.0, std::numeric_limits<double>::quiet_NaN()}),
               HasSubstr("steps: nan is not"));
-  EXPECT_THAT(with({1.0, 2.0, 3.0}), HasSubstr("3 scalars are given, but the operation has 2"));
+  EXPECT_THAT(with({1.0, 2.0, 3.0}),
+              HasSubstr("the launch passes 3 scalars, but the operation has 2"));
   EXPECT_EQ(with({std::numeric_limits<double>::infinity(), -2147483648.0}), "no error");
 }
 

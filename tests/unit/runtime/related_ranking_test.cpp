@@ -132,7 +132,7 @@ TEST_F(RelatedRankingTest, WhatIsUsualForSuchProblemsAnswersWhereNothingTunedDoe
     EXPECT_EQ(choice->match, Match::default_config);
     EXPECT_THAT(choice->reason, HasSubstr("usual configuration of gemm_"));
     EXPECT_THAT(choice->reason,
-                HasSubstr("less than kernels that were tuned for related problems"));
+                HasSubstr("less than kernels that were tuned for similar problems"));
     EXPECT_TRUE(is_valid(*choice, problem, device_of("h200").limits));
   }
 }
@@ -213,7 +213,7 @@ TEST_F(RelatedRankingTest, WhereNothingWasTunedTheModelChoosesAmongWhatIsUsual) 
     const auto choice = chooser.predicted(problem, {}, "");
     EXPECT_TRUE(choice && is_valid(*choice, problem, device.limits)) << problem.canonical();
     EXPECT_EQ(choice->match, Match::default_config);
-    EXPECT_THAT(choice->reason, HasSubstr("no related problem was tuned"));
+    EXPECT_THAT(choice->reason, HasSubstr("no similar problem was tuned"));
     EXPECT_EQ(choice->kernel_template->name(), "gemm_wgmma");
     return choice->config;
   };

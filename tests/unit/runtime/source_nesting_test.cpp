@@ -31,7 +31,7 @@ TEST(SourceNesting, BracketsOfAllKindsCountWhereTheyAreOpen) {
   EXPECT_EQ(found_in(times(10, "(") + times(10, ")")), "");
   EXPECT_EQ(found_in(times(100, "f(x){a[1];}")), "");
   EXPECT_THAT(found_in("\n\nint a = " + times(11, "(") + "1" + times(11, ")")),
-              StartsWith("k.cu(3): error: brackets are nested more than 10 deep here"));
+              StartsWith("k.cu(3): error: brackets are nested more than 10 levels deep"));
   EXPECT_THAT(found_in(times(4, "([{")), HasSubstr("nested"));
 }
 

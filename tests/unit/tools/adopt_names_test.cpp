@@ -127,7 +127,7 @@ TEST(AdoptNames, AMisspeltGuardIsNamed) {
     for (const char* const guard : {"#ifndef block_sizex", "#if !defined(block_sizex)"}) {
       EXPECT_THAT(with_kernel(std::string(guard) + "\n" + definition + "\n#endif").notes,
                   ElementsAre("line 2: the #ifndef above tests block_sizex, but the #define sets "
-                              "block_size_x: write the same name in both, and adopt again"));
+                              "block_size_x: write the same name in both, and run adopt again"));
     }
   }
 }

@@ -228,7 +228,7 @@ TEST(AdoptShapes, ProductsByOtherNamesAreProducts) {
   }
   EXPECT_THAT(launch("(blockIdx.x << log_block) + threadIdx.x", "n"),
               HasSubstr("//@   grid     FILL_IN                        // number of blocks; write "
-                        "it without shifts"));
+                        "it with * and / instead of bit shifts"));
   EXPECT_THAT(launch("blockIdx.x * 64 + threadIdx.x", "(n << 2)"),
               HasSubstr("ceil_div((n * 4), 64)"));
   EXPECT_THAT(launch("blockIdx.x * 64 + threadIdx.x", "n >> 1"), HasSubstr("ceil_div(n / 2, 64)"));
@@ -378,7 +378,7 @@ __global__ void k(float* y, const float* x, int n) {
   EXPECT_THAT(
       adoption.notes,
       ElementsAre("line 3: the tunables blok_size_x and block_size_x have similar names: if "
-                  "one name is a typo, correct this name, and adopt again"));
+                  "one name is a typo, correct this name, and run adopt again"));
 }
 
 TEST(AdoptShapes, IntegersOfAnySizeAndComplexNumbersHaveTypes) {

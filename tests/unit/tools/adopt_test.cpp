@@ -182,7 +182,7 @@ TEST(Adopt, WhatIsMissingIsRefusedByItsLine) {
   }
   EXPECT_THAT(lines, ElementsAre(2, 10, 15, 16));
   EXPECT_THAT(adoption_summary(adoption, "my kernels"),
-              AllOf(HasSubstr("  vector_add.cu:15: operations of one run"),
+              AllOf(HasSubstr("  vector_add.cu:15: floating-point operations of one run"),
                     HasSubstr("  vector_add_kernel.cu:7: number of blocks\n"),
                     HasSubstr("kiln operations vector_add --template-path 'my kernels'\n")));
 }
@@ -335,7 +335,7 @@ TEST(Adopt, OneOfSeveralKernelsIsNamed) {
                          [&] {
                            (void)adopted(two.c_str(), {{"scale"}, "a b"});
                          }),
-              HasSubstr("--operation a b: a name consists of"));
+              HasSubstr("--operation a b: this name is not valid"));
 }
 
 TEST(Adopt, WhatCannotBeAdoptedIsExplained) {

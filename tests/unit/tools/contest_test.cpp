@@ -100,7 +100,8 @@ TEST(Contest, AFastestAlgorithmThatIsWrongIsDenounced) {
   wrong.message = "row 1 column 2";
   EXPECT_THAT(
       ratio_text(contest_with({wrong})),
-      AllOf(HasSubstr("0.500"), HasSubstr("the fastest algorithm is wrong_result: row 1 column 2"),
+      AllOf(HasSubstr("0.500"),
+            HasSubstr("the outcome of the fastest algorithm is wrong_result: row 1 column 2"),
             Not(HasSubstr("failed"))));
 }
 
@@ -211,10 +212,10 @@ TEST(TuneReport, WhatIsLeftToCheckComesBeforeTheUse) {
   TuneResult& result = report.result.emplace();
   result.best.emplace();
   EXPECT_THAT(report_text(report, context_on("cuda:0")), HasSubstr("\nuse this kernel\n"));
-  result.unchecked = "the budget ended before the checks";
+  result.unchecked = "the budget ended before the checks ended";
   EXPECT_THAT(report_text(report, context_on("cuda:0")),
               AllOf(HasSubstr("  next      kiln verify gemm"),
-                    HasSubstr("\nuse this kernel after the command above finds no fault\n")));
+                    HasSubstr("\nuse this kernel only if the command above finds no fault\n")));
 }
 
 TEST(TuneReport, SaysWhoseOutcomeTheBestShares) {

@@ -69,7 +69,8 @@ TEST(DeclaredFlags, ErrorsNameTheFlag) {
   EXPECT_EQ(error_of_declared(rows, "--rows 7"), "--cols is missing");
   EXPECT_THAT(error_of_declared(rows, "--rows 1001 --cols 1"),
               AllOf(StartsWith("--rows: 1001 "), EndsWith("1 to 1000")));
-  EXPECT_EQ(error_of_declared(rows, "--rows 1 --cols 1 --x f64"), "--x f64: choose from f32, f16");
+  EXPECT_EQ(error_of_declared(rows, "--rows 1 --cols 1 --x f64"),
+            "--x f64: this operand cannot have this type; choose from f32, f16");
   EXPECT_THAT(error_of_declared(rows, "--rows 1 --cols 1 --x f61"), HasSubstr("f61"));
   EXPECT_EQ(error_of_declared(rows, "--rows 1 --cols 1 --offset 1x"),
             "--offset: 1x is not a number");
@@ -148,7 +149,8 @@ TEST(DeclaredFlags, AnyTypeOfElementsAndScalarsHasThem) {
   EXPECT_THAT(error_of_declared(typed, "--n 7 --gain 70000"),
               AllOf(HasSubstr("--gain: 70000 "), HasSubstr("-65504 to 65504")));
   EXPECT_THAT(error_of_declared(typed, "--n 7 --gain nan"), HasSubstr("--gain: nan "));
-  EXPECT_EQ(error_of_declared(typed, "--n 7 --x f32"), "--x f32: choose from cf32, s16");
+  EXPECT_EQ(error_of_declared(typed, "--n 7 --x f32"),
+            "--x f32: this operand cannot have this type; choose from cf32, s16");
 }
 
 TEST(DeclaredFlags, ScalarsOf64BitsAreExact) {

@@ -94,13 +94,14 @@ TEST(Suite, HeadersThatAreNoneAreRefused) {
     EXPECT_NE(error.find(part), std::string::npos) << error;
   };
   found("rows_tset: name rows\n", "s.txt:1: there is no operation rows_tset");
-  found("\nrows_test: rows cols\n", "s.txt:2: exactly one column must be \"name\"");
+  found("\nrows_test: rows cols\n", "s.txt:2: exactly one column must have the title \"name\"");
   found("rows_test: name rows colls\n", "s.txt:1: \"colls\" is not a column of rows_test");
   found("rows_test: name rows rows\n", "s.txt:1: the column \"rows\" is given twice");
-  found("rows_test: name rows cols\na 1\n", "s.txt:2: 2 words, but the header names 3");
+  found("rows_test: name rows cols\na 1\n", "s.txt:2: this line has 2 words, but the header has 3");
   found("rows_test: name rows cols\na 1 x\n", "s.txt:2: --cols: x is not a whole number");
   found("rows_test: name rows cols\na 1 -\n", "s.txt:2: --cols ");
-  found("rows_test: name rows cols x\na 1 1 s8\n", "s.txt:2: --x s8: choose from f32, f16");
+  found("rows_test: name rows cols x\na 1 1 s8\n",
+        "s.txt:2: --x s8: this operand cannot have this type; choose from f32, f16");
 }
 
 TEST(Suite, ErrorsNameThePlace) {

@@ -33,11 +33,12 @@ Trial predicted_trial() {
 
 TEST(TrialText, WhatTheChecksOfADeviceDidNotSeeIsNotCalledVerified) {
   Trial trial = predicted_trial();
-  const std::string unchecked = facts_of(trial, "the budget ended before the checks");
+  const std::string unchecked = facts_of(trial, "the budget ended before the checks ended");
   EXPECT_THAT(
       unchecked,
-      HasSubstr("verified  results only, largest error 0.50 of the bound; not checked for "
-                "races, missing waits and similar faults: the budget ended before the checks\n"));
+      HasSubstr(
+          "verified  results only, largest error 0.50 of the bound; not checked for "
+          "races, missing waits and similar faults: the budget ended before the checks ended\n"));
   EXPECT_THAT(unchecked, Not(HasSubstr("yes")));
   EXPECT_THAT(facts_of(trial), HasSubstr("missing waits and similar faults\n"));
   trial.verification->checked = true;

@@ -308,12 +308,11 @@ TEST(DeclaredSetup, AnExactReferenceOfWideIntegersWritesThemAsTheyAre) {
   }
   const Operation& operation = planted_operation(text);
   const Problem problem = problem_of(operation, {{"n", 5}, {"m", 9}});
-  EXPECT_THAT(
-      refusal(ErrorKind::template_,
-              [&] { (void)declared_setup(declared_case(operation, problem, {})); }),
-      AllOf(HasSubstr("y holds 64-bit integers and must be \"exact\", but the reference writes "
-                      "y.f64, which has only 53 bits"),
-            HasSubstr("Next: write y instead of y.f64")));
+  EXPECT_THAT(refusal(ErrorKind::template_,
+                      [&] { (void)declared_setup(declared_case(operation, problem, {})); }),
+              AllOf(HasSubstr("the 64-bit integers of y must be \"exact\", but the reference "
+                              "writes y.f64. This array holds doubles, which have only 53 bits"),
+                    HasSubstr("Next: write y instead of y.f64")));
 }
 
 TEST(DeclaredSetup, AProblemWithoutResultsIsNotSetUp) {

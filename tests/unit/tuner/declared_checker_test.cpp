@@ -217,7 +217,7 @@ TEST_F(DeclaredCheckerTest, HugeProblemsAreCheckedInPart) {
   prepare(of_much_work(kGreatest, "greatest_of_many"), {{"rows", 4096}, {"cols", 4}});
   const Verification found = judge("greatest_first");
   EXPECT_TRUE(found.passed) << found.evidence;
-  EXPECT_EQ(found.evidence, "compared in 8 of 4096 rows");
+  EXPECT_EQ(found.evidence, "Kiln compared only 8 of 4096 rows");
   EXPECT_EQ(checked_, 2 * (1 + 7 + 8)) << "of two runs, which may differ; ragged cases are whole";
   plant_greatest("greatest_not_of_last", [](const float* row, int cols, int number) {
     return number == 4095 ? -1 : static_cast<int>(std::max_element(row, row + cols) - row);
@@ -234,7 +234,7 @@ TEST_F(DeclaredCheckerTest, AReferenceIsGivenTheRowsOfAPart) {
   prepare(text, {{"rows", 4096}, {"cols", 4}});
   const Verification found = judge("scale_right");
   EXPECT_TRUE(found.passed) << found.evidence;
-  EXPECT_EQ(found.evidence, "compared in 8 of 4096 rows");
+  EXPECT_EQ(found.evidence, "Kiln compared only 8 of 4096 rows");
   register_typed<const float*, float*, int, int, float>(
       device_, "scale_all_but_last",
       [](const FakeLaunch&, const float* x, float* y, int rows, int cols, float scale) {
@@ -315,7 +315,7 @@ TEST_F(DeclaredCheckerTest, ReferenceAndCheckerShareAnOperation) {
   prepare(kDoubled, operation.with_defaults({{"rows", 4096}, {"cols", 4}, {"ldy", 6}}));
   const Verification found = judge("doubled_right");
   EXPECT_TRUE(found.passed) << found.evidence;
-  EXPECT_EQ(found.evidence, "compared in 8 of 4096 rows");
+  EXPECT_EQ(found.evidence, "Kiln compared only 8 of 4096 rows");
   EXPECT_THAT(judge("doubled_but_last").evidence, HasSubstr("y, row 4095 column 3"));
   EXPECT_THAT(judge("doubled_without_a_place").evidence,
               HasSubstr("place, element 4095: -7, which doubled_checker rejects"));
@@ -334,7 +334,7 @@ TEST(CaseParts, AreOfProblemsThatCostTooMuch) {
   EXPECT_EQ(parts_of("rows * cols", 65536, 0).length, 0) << "2^18 are nothing";
   const CaseParts parts = parts_of("rows * cols", 65536, 1 << 20);
   EXPECT_EQ(parts.length, 1638) << "2^16 of 5 x 2^16 elements: a fifth of the rows, in eight parts";
-  EXPECT_EQ(describe(parts), "compared in 13104 of 65536 rows");
+  EXPECT_EQ(describe(parts), "Kiln compared only 13104 of 65536 rows");
   EXPECT_EQ(parts.extent, 65536);
   EXPECT_EQ(parts_of("rows * cols * 4294967296", 8, 0).length, 0) << "as many as there are parts";
   EXPECT_EQ(parts_of("rows * cols * 4294967296", 9, 0).length, 1);

@@ -64,7 +64,8 @@ TEST(WrongOutputs, SayHowFarOffWhereNumbersLookTheSame) {
 
 TEST(WrongOutputs, SayThatABoundIsLessThanOneRounding) {
   EXPECT_EQ(describe(wrong_output(0.1 + 1.3e-9, 0.1, 1e-9)),
-            "row 3 column 1: 0.1, off by 1.3e-09, bound 1e-09, less than one rounding error of f32 "
+            "row 3 column 1: 0.1, off by 1.3e-09, bound 1e-09, which is less than one rounding "
+            "error of f32 "
             "(6e-09)");
   WrongOutput wide = wrong_output(0.1 + 1.3e-9, 0.1, 1e-9);
   wide.type = DType::f64;

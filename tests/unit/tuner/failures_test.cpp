@@ -41,10 +41,9 @@ TEST(Failures, AreGroupedHoweverManyElementsAreWrongAndByHowMuch) {
   const std::string place = "n=7 (normal data): element ";
   const auto groups = failure_groups(std::vector<Trial>{
       trial_of(Outcome::wrong_result, place + "3: 1, expected 2, bound 0; 1 element wrong"),
-      trial_of(
-          Outcome::wrong_result,
-          place + "4: 1.5, off by 1e-8, bound 1e-9, less than one rounding error of f32 (2e-8); 12 "
-                  "elements wrong, by up to 7.8 times the bound"),
+      trial_of(Outcome::wrong_result, place + "4: 1.5, off by 1e-8, bound 1e-9, which is less than "
+                                              "one rounding error of f32 (2e-8); 12 "
+                                              "elements wrong, by up to 7.8 times the bound"),
       trial_of(Outcome::wrong_result, place + "0: never written, expected 2, bound 0; 2 elements "
                                               "wrong")});
   ASSERT_EQ(groups.size(), 2U) << "what was never written is another fault";

@@ -75,7 +75,8 @@ TEST(RecordedPeaks, ComplaintsNameThePlaceAndBothValues) {
   EXPECT_EQ(found.outside(ranges), std::nullopt);
   ranges[2] = {range_of(9.0, 0.0)};
   EXPECT_THAT(found.outside(ranges).value_or(""), HasSubstr("all: amax recorded nothing"));
-  EXPECT_EQ(found.different(nothing), "rows, row 0: one run recorded 1, another run 0");
+  EXPECT_EQ(found.different(nothing),
+            "rows, row 0: one run recorded 1, but another run recorded 0");
   EXPECT_EQ(found.different(found), std::nullopt);
 }
 

@@ -105,7 +105,7 @@ TEST_F(LocalEvaluatorTest, WhatNoCaseCanCheckIsRejected) {
   evaluator->set_up(setup_);
   const Evaluation result = evaluator->evaluate(job("right"));
   EXPECT_EQ(result.outcome, Outcome::rejected);
-  EXPECT_THAT(result.message, HasSubstr("cannot be verified"));
+  EXPECT_THAT(result.message, HasSubstr("cannot verify the candidate"));
   EXPECT_FALSE(result.verification.passed);
   EXPECT_FALSE(result.timing);
 }

@@ -167,7 +167,7 @@ TEST_F(ResumeTest, AnotherEnvironmentIsPointedOut) {
   request.policy.cold = false;
   ScriptedEvaluator second(by_config);
   (void)run(second);
-  EXPECT_THAT(observer.notes, Contains(HasSubstr("12 known results")));
+  EXPECT_THAT(observer.notes, Contains(HasSubstr("12 candidates have stored results")));
 }
 
 TEST_F(ResumeTest, KnownFinalistsCompeteWithNewOnes) {
@@ -285,7 +285,7 @@ TEST_F(ResumeTest, TwoSessionsShareTheWorkAndRepeatNothing) {
   EXPECT_EQ(first.evaluated().size() + second_evaluated.size(), 12U);
   EXPECT_EQ(stored().size(), 12U);
   EXPECT_THAT(observer.notes,
-              Contains(HasSubstr("another run with the same database measures 4 candidates")));
+              Contains(HasSubstr("this run skipped 4 candidates, because another run")));
 }
 
 TEST_F(ResumeTest, ACandidateThatWasBrokenOffIsAsGoodAsUntried) {

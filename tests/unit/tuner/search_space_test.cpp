@@ -96,7 +96,7 @@ TEST_F(SearchSpaceTest, ATemplateThatListsNoneOfTheValuesIsLeftOut) {
   const SearchSpace space = make({"toy_a", "toy_b"}, {{"x", {5}}});
   EXPECT_EQ(space.find("toy_a"), nullptr);
   EXPECT_EQ(space.find("toy_b")->space.count(), 1U);
-  EXPECT_THAT(space.unsupported, Contains("toy_a: allows none of the values x=5"));
+  EXPECT_THAT(space.unsupported, Contains("toy_a: the template allows none of the values x=5"));
 }
 
 TEST_F(SearchSpaceTest, UnknownNamesAndValuesAreErrors) {

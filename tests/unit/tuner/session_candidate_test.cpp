@@ -122,7 +122,7 @@ TEST_F(PrepareTest, SpillsAreRejectedWithTheNumbers) {
       giving({.registers = 255, .spill_store_bytes = 480, .spill_load_bytes = 560}));
   const auto prepared = prepare({"toy", {{"x", {1, 2}}}}, compiler);
   EXPECT_EQ(prepared.outcome, Outcome::rejected);
-  EXPECT_THAT(prepared.message, HasSubstr("480 bytes stored, 560 bytes loaded"));
+  EXPECT_THAT(prepared.message, HasSubstr("480 bytes of spill stores, 560 bytes of spill loads"));
   EXPECT_EQ(prepared.resources.spill_store_bytes, 480);
 }
 

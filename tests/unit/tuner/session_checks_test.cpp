@@ -96,13 +96,13 @@ TEST_F(SessionChecks, WhatTheyHadNoTimeForIsNotTheBestOnceTheyFoundItsTemplateWr
   request.budget.seconds = 2.0;
   const auto result = run(device);
   EXPECT_FALSE(result.best);
-  EXPECT_EQ(result.unchecked, "the budget ended before the checks");
+  EXPECT_EQ(result.unchecked, "the budget ended before the checks ended");
   EXPECT_EQ(result.session.state, "budget");
   ASSERT_EQ(result.failures.size(), 1U);
   EXPECT_EQ(result.failures[0].example.message, "race at toy.cu:7");
   EXPECT_THAT(observer.notes,
               Contains("the next best candidate was not checked for races, missing "
-                       "waits and similar faults: the budget ended before the checks"));
+                       "waits and similar faults: the budget ended before the checks ended"));
   BestQuery query;
   query.problem = request.tuned.problem;
   query.device = device.info().device_class;

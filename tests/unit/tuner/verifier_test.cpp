@@ -128,7 +128,7 @@ TEST_F(VerifierTest, TheSecondRunWorksInPlaceWhereItMay) {
   prepare({{gemm, 1.0, 2.0}});
   EXPECT_TRUE(judge("right").passed);
   expect_found("keeps_the_product_in_d",
-               HasSubstr("(integers): two runs differ (the second run wrote D in place of C)"));
+               HasSubstr("(integers): two runs differ (in the second run, D overwrote C)"));
   expect_found("writes_padding_in_place", HasSubstr("padding of D (in-place run) in 1 element"));
 }
 

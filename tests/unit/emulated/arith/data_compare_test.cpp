@@ -176,14 +176,15 @@ TEST(DataCompare, SetWritesTheTruthOfItsType) {
 }
 
 TEST(DataCompare, WhatPtxHasNotIsRefused) {
-  lane_test::expect_refused("setp.lt.b32 %pd, %ra, %rb;", "no comparison");
+  lane_test::expect_refused("setp.lt.b32 %pd, %ra, %rb;",
+                            "has the comparison .lt, which does not exist for type .b32");
   lane_test::expect_refused("setp.lo.s32 %pd, %ra, %rb;");
   lane_test::expect_refused("setp.equ.u32 %pd, %ra, %rb;");
   lane_test::expect_refused("setp.eq.ftz.f64 %pd, %la, %lb;");
   lane_test::expect_refused("set.lt.f16x2.f32 %rd, %ra, %rb;");
   lane_test::expect_refused("setp.eq.and.u32 %pd, %ra, %rb;");
   lane_test::expect_refused("setp.lt.u32 %pd|!%p1, %ra, %rb;");
-  lane_test::expect_refused("setp.lt.f16x2 %pd, %ra, %rb;", "two predicates");
+  lane_test::expect_refused("setp.lt.f16x2 %pd, %ra, %rb;", "two result predicates");
   lane_test::expect_refused("setp.eq.b8 %pd, %ha, %hb;", "does not support the type .b8");
 }
 

@@ -77,24 +77,26 @@ TEST(TensorMap, EveryRuleOfTheDriverIsNamedWhenBroken) {
     std::string words;
   };
   const Case cases[] = {
-      {[](TensorSpec& s) { s.rank = 0; }, "rank must be 1 to 5; it is 0"},
+      {[](TensorSpec& s) { s.rank = 0; }, "rank must be from 1 to 5; it is 0"},
       {[](TensorSpec& s) { s.rank = 6; }, "it is 6"},
       {[](TensorSpec& s) { s.address += 8; }, "global address must be a multiple of 16"},
-      {[](TensorSpec& s) { s.dims[1] = 0; }, "global dimension 1 must be"},
+      {[](TensorSpec& s) { s.dims[1] = 0; }, "the size of global dimension 1 must be"},
       {[](TensorSpec& s) { s.dims[0] = (1ULL << 32U) + 1; }, "global dimension 0"},
       {[](TensorSpec& s) { s.strides[0] = 200; }, "global stride 0 must be a multiple of 16"},
-      {[](TensorSpec& s) { s.strides[0] = 1ULL << 40U; }, "below 2^40"},
-      {[](TensorSpec& s) { s.box[1] = 0; }, "box dimension 1 must be 1 to 256"},
+      {[](TensorSpec& s) { s.strides[0] = 1ULL << 40U; }, "less than 2^40"},
+      {[](TensorSpec& s) { s.box[1] = 0; }, "box dimension 1 must be from 1 to 256"},
       {[](TensorSpec& s) { s.box[1] = 257; }, "box dimension 1"},
       {[](TensorSpec& s) { s.box[0] = 60; }, "multiple of 16 bytes; it is 120"},
       {[](TensorSpec& s) { s.box[0] = 72; }, "144 bytes, but the swizzle mode allows at most 128"},
       {[](TensorSpec& s) { s.swizzle = Swizzle::bytes64; }, "swizzle's 64"},
       {[](TensorSpec& s) { s.swizzle = Swizzle::bytes32; }, "swizzle's 32"},
       {[](TensorSpec& s) { s.swizzle = static_cast<Swizzle>(4); }, "swizzle mode 4 does not exist"},
-      {[](TensorSpec& s) { s.element_strides[1] = 0; }, "element stride 1 must be 1 to 8"},
-      {[](TensorSpec& s) { s.element_strides[1] = 9; }, "element stride 1"},
+      {[](TensorSpec& s) { s.element_strides[1] = 0; },
+       "element stride of dimension 1 must be from 1 to 8"},
+      {[](TensorSpec& s) { s.element_strides[1] = 9; }, "element stride of dimension 1"},
       {[](TensorSpec& s) { s.type = static_cast<TensorType>(13); }, "data type 13 does not exist"},
-      {[](TensorSpec& s) { s.interleave = TensorInterleave::bytes16; }, "not emulated"},
+      {[](TensorSpec& s) { s.interleave = TensorInterleave::bytes16; },
+       "does not support interleaved layouts"},
       {[](TensorSpec& s) { s.interleave = static_cast<TensorInterleave>(3); }, "interleave"},
       {[](TensorSpec& s) { s.promotion = static_cast<L2Promotion>(4); }, "L2 promotion"},
       {[](TensorSpec& s) { s.fill = static_cast<OutOfBoundsFill>(2); }, "out-of-bounds fill"},
@@ -119,12 +121,14 @@ TEST(TensorMap, EveryRuleOfIm2colIsNamedWhenBroken) {
     std::string words;
   };
   const Case cases[] = {
-      {[](TensorSpec& s) { s.rank = 2; }, "rank must be 3 to 5"},
-      {[](TensorSpec& s) { s.channels = 257; }, "channels per pixel must be 1 to 256"},
+      {[](TensorSpec& s) { s.rank = 2; }, "rank must be from 3 to 5"},
+      {[](TensorSpec& s) { s.channels = 257; }, "channels per pixel must be from 1 to 256"},
       {[](TensorSpec& s) { s.channels = 0; }, "channels"},
-      {[](TensorSpec& s) { s.pixels = 1025; }, "pixels per column must be 1 to 1024"},
-      {[](TensorSpec& s) { s.lower[1] = -129; }, "corner 1 must be -128 to 127 in rank 4"},
-      {[](TensorSpec& s) { s.upper[0] = 128; }, "corner 0 must be -128 to 127 in rank 4"},
+      {[](TensorSpec& s) { s.pixels = 1025; }, "pixels per column must be from 1 to 1024"},
+      {[](TensorSpec& s) { s.lower[1] = -129; },
+       "coordinate 1 of a corner of the pixel box must be from -128 to 127 for rank 4"},
+      {[](TensorSpec& s) { s.upper[0] = 128; },
+       "coordinate 0 of a corner of the pixel box must be from -128 to 127 for rank 4"},
       {[](TensorSpec& s) { s.upper[0] = -10; }, "pixel box is empty along dimension 1"},
       {[](TensorSpec& s) {
          s.swizzle = Swizzle::bytes32;

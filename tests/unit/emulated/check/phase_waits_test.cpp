@@ -74,9 +74,10 @@ TEST(PhaseWaits, AWarpThatNobodyWaitsForIsFound) {
   ASSERT_EQ(findings(result), kRace);
   const Report& report = result.reports.front();
   EXPECT_EQ(report.thread[0], 32U);
-  EXPECT_THAT(report.text, ::testing::HasSubstr(
-                               "waits for phase 0 (parity 0) of the mbarrier at offset 4096, but "
-                               "phase 1 may complete before this wait (here by warp 2 lane 0 at "));
+  EXPECT_THAT(report.text,
+              ::testing::HasSubstr("waits for phase 0 (parity 0) of the mbarrier at offset 4096. "
+                                   "If this warp is late, it waits forever, because phase 1 may "
+                                   "complete before this wait (in this run, warp 2 lane 0 at "));
 }
 
 TEST(PhaseWaits, WhateverComesBehindTheWaitsKeepsThemInTime) {

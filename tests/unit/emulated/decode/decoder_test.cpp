@@ -107,13 +107,13 @@ TEST(Decoder, CallsThatCannotBeAreRefused) {
       ".extern .func nowhere();";
   const std::pair<const char*, const char*> cases[] = {
       {"call.foo.bar n;", "the modifier '.foo'"},
-      {"call n, (%r1);", "calls 'n' with 1 values, but the function has 0"},
+      {"call n, (%r1);", "calls 'n' with 1 values, but the function declares 0"},
       {"call n, (), ();", "has 3 operands"},
       {"call nowhere;", "calls 'nowhere', but the module does not define"},
       {"call f, (%r1);", "not a .param variable"},
       {".shared .b32 s; call f, (s);", "not a .param variable"},
       {".param .b64 wide; call f, (wide);", "passes 8 bytes, but the parameter of 'f' has 4"},
-      {".param .b32 a; call (a), in_registers, (a);", "a parameter in a register"},
+      {".param .b32 a; call (a), in_registers, (a);", "does not support parameters in registers"},
       {"type: .callprototype _ (); call %rd2;", "has 1 operands, but the emulator expects 2"},
       {"type: .callprototype _ (); call %r2, type;", "width differs from u64"},
       {"mov.u32 %r1, f;", "the address of 'f' where u32 is expected"},
@@ -176,7 +176,7 @@ TEST(Decoder, AModuleNeedsItsVariables) {
   EXPECT_THAT(module_refusal(uses, ".shared .u32 x; .global .u64 p = x;"),
               HasSubstr("the address of 'x', which is not a global variable"));
   EXPECT_THAT(module_refusal(nothing, ".local .u32 x;"),
-              HasSubstr("'x' is .local, but is declared outside"));
+              HasSubstr("the .local variable 'x' is declared outside"));
 }
 
 TEST(Decoder, BlocksAreAsLargeAsTheKernelSays) {

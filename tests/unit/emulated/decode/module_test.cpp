@@ -533,7 +533,8 @@ TEST(Refusals, CallsThatCannotBeCopiedIn) {
     EXPECT_NE(message.find(why), std::string::npos) << message;
   };
   refused("call g, (given);", "calls 'g', but the module does not define");
-  refused("call (value), f, (given, given);", "calls 'f' with 2 values, but the function has 1");
+  refused("call (value), f, (given, given);",
+          "calls 'f' with 2 values, but the function declares 1");
   const std::string loops = refusal_of("call h, ();", ".func h() { call h, (); ret; }");
   EXPECT_NE(loops.find("calls 'h', but the emulator does not support recursive functions"),
             std::string::npos)

@@ -87,7 +87,7 @@ TEST(EmulatedDevice, ABlockNeedsItsRegisters) {
   EXPECT_EQ(refused.code, kOutOfResources);
   EXPECT_THAT(refused.message, HasSubstr("1024 threads with 128 registers each"));
   EXPECT_THAT(refused.message,
-              HasSubstr("does not fit on a multiprocessor of this device: registers"));
+              HasSubstr("does not fit on a multiprocessor of this device (limit: registers"));
   DeviceStatus status;
   static_cast<void>(kernel.device.predict(kernel.request, status));
   EXPECT_EQ(status.message, refused.message);
@@ -119,7 +119,7 @@ TEST(EmulatedDevice, VariablesOfAModuleCanBeCopiedTo) {
   EXPECT_EQ(values, (std::array<std::uint32_t, 3>{0, 7, 0}));
   const DeviceStatus refused =
       device.copy_on_device(weights->address, counter->address, 8, nullptr);
-  EXPECT_THAT(refused.message, HasSubstr("outside of all allocations"));
+  EXPECT_THAT(refused.message, HasSubstr("not inside one allocation"));
 }
 
 constexpr const char* kPair =
@@ -139,7 +139,7 @@ TEST(EmulatedDevice, AKernelThatStatesItsClusterGetsIt) {
               HasSubstr("clusters of 4 x 1 x 1 blocks, but the kernel requires 2 x 1 x 1"));
   kernel.request.geometry.cluster = {1, 1, 1};
   kernel.request.geometry.grid = {3, 1, 1};
-  EXPECT_THAT(kernel.launch().message, HasSubstr("not a multiple of the cluster"));
+  EXPECT_THAT(kernel.launch().message, HasSubstr("not a multiple of the size of the cluster"));
 }
 
 TEST(EmulatedDevice, AShapeThatIsRefusedIsNotCountedEither) {
@@ -149,7 +149,7 @@ TEST(EmulatedDevice, AShapeThatIsRefusedIsNotCountedEither) {
   Loaded kernel(text);
   kernel.request.geometry.grid = {4, 1, 1};
   const std::string refused = kernel.launch().message;
-  EXPECT_THAT(refused, HasSubstr("not a multiple of the cluster"));
+  EXPECT_THAT(refused, HasSubstr("not a multiple of the size of the cluster"));
   DeviceStatus status;
   static_cast<void>(kernel.device.count(kernel.request, 1, status));
   EXPECT_EQ(status.message, refused);
@@ -199,7 +199,7 @@ TEST(EmulatedDevice, WhatTakesFarTooLongIsNoTime) {
   DeviceStatus status;
   static_cast<void>(kernel.device.predict(kernel.request, status));
   EXPECT_EQ(status.code, DeviceStatus::Code::launch_failed);
-  EXPECT_THAT(status.message, HasSubstr("clocks; no time is predicted"));
+  EXPECT_THAT(status.message, HasSubstr("Kiln cannot predict a time"));
 }
 
 // The block that is traced ends at once, and so its others are worth a look, which has to end, too.
@@ -269,7 +269,7 @@ TEST(EmulatedDevice, ChecksCountTheBlocksThatTouchNoMemory) {
     EXPECT_TRUE(kernel.launch().ok());
   }
   EXPECT_EQ(kernel.device.take_remark(),
-            "96 of 100 blocks of k read and write nothing: is the grid too large?");
+            "96 of 100 blocks of k read and write no global memory: is the grid too large?");
   EXPECT_EQ(kernel.device.take_remark(), "");
 }
 

@@ -125,8 +125,9 @@ TEST(CooperativeLaunch, GridThatDoesNotFitIsRefusedBeforeItRuns) {
   const DeviceStatus refused =
       grid.device.check_residency(grid.request.function, grid.request.geometry);
   EXPECT_EQ(refused.code, DeviceStatus::Code::out_of_resources);
-  EXPECT_THAT(refused.message,
-              HasSubstr("all of its 4225 blocks of 64 threads resident, but only 4224 blocks fit"));
+  EXPECT_THAT(
+      refused.message,
+      HasSubstr("(64 threads each) must be resident at the same time, but only 4224 blocks fit"));
   EXPECT_EQ(grid.launch().message, refused.message);
   grid.request.geometry.cooperative = false;
   EXPECT_TRUE(grid.device.check_residency(grid.request.function, grid.request.geometry).ok());

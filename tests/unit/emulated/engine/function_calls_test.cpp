@@ -94,7 +94,7 @@ TEST(FunctionCalls, WhatIsNoFunctionOfThatKindIsReported) {
     const auto result = run.launch({1, 1, 1}, {32, 1, 1}, run.fresh_buffer(32 * 4));
     ASSERT_EQ(findings(result), std::vector<Finding>{Finding::invalid_operand}) << choose;
     EXPECT_THAT(result.fault->text,
-                HasSubstr("no function there has these parameters and results"));
+                HasSubstr("There, no function has these parameters and results"));
   }
 }
 

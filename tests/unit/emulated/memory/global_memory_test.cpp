@@ -61,7 +61,7 @@ TEST(GlobalMemory, PlacesOutsideAreDescribedByWhatIsNear) {
   EXPECT_EQ(memory.place_text(at + 900'000, 4),
             "899900 bytes past the end of operand A (100 bytes)");
   EXPECT_EQ(memory.place_text(at + 98, 4), "across the end of operand A (100 bytes)");
-  EXPECT_EQ(memory.place_text(at - 8, 4), "8 bytes ahead of operand A (100 bytes)");
+  EXPECT_EQ(memory.place_text(at - 8, 4), "8 bytes before operand A (100 bytes)");
   EXPECT_EQ(memory.place_text(at - 2, 4), "across the beginning of operand A (100 bytes)");
   EXPECT_EQ(memory.place_text(16, 4), "a null pointer");
 }

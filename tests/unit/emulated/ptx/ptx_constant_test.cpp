@@ -123,17 +123,17 @@ TEST(PtxConstant, FaultsNameTheirPlace) {
   EXPECT_EQ(refusal_of("1.0 / 0.0"), "PTX:1:5: a division by zero");
   EXPECT_EQ(refusal_of("1.0 << 2"), "PTX:1:5: '<<' does not accept floating-point numbers");
   EXPECT_EQ(refusal_of("~1.0"), "PTX:1:1: '~' does not accept floating-point numbers");
-  EXPECT_EQ(refusal_of("(.f32)1"), "PTX:1:2: a cast must be to .s64 or .u64");
+  EXPECT_EQ(refusal_of("(.f32)1"), "PTX:1:2: a constant can be cast only to .s64 or .u64");
   EXPECT_EQ(refusal_of("(1"), "PTX:1:3: expected ')', not the end of the text");
   EXPECT_EQ(refusal_of("2 +\n  ;"), "PTX:2:3: expected a constant, not ';'");
   EXPECT_THAT(refusal_of("0f3F8"), HasSubstr("begins with 0f must have 8 hexadecimal digits"));
   EXPECT_THAT(refusal_of("0d3F800000"), HasSubstr("begins with 0d must have 16"));
   EXPECT_THAT(refusal_of("0x"), HasSubstr("has no digits"));
   for (const char* number : {"089", "12ab"}) {
-    EXPECT_THAT(refusal_of(number), HasSubstr("letters or wrong digits follow")) << number;
+    EXPECT_THAT(refusal_of(number), HasSubstr("invalid letters or digits follow")) << number;
   }
   for (const char* number : {"1e999", "1.2.3"}) {
-    EXPECT_THAT(refusal_of(number), HasSubstr("a double cannot hold this number")) << number;
+    EXPECT_THAT(refusal_of(number), HasSubstr("this number is not a valid double")) << number;
   }
 }
 

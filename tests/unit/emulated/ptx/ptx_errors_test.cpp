@@ -26,8 +26,8 @@ TEST(PtxErrors, ATextThatIsNoPtx) {
   EXPECT_THAT(refusal(""), AllOf(StartsWith("PTX:1:1: "), HasSubstr("'.version'")));
   EXPECT_THAT(refusal("\x7f"
                       "ELF"),
-              HasSubstr("PTX:1:1: the byte 0x7f"));
-  EXPECT_THAT(refusal("\n\n  \xc3\xa4"), HasSubstr("PTX:3:3: the byte 0xc3"));
+              HasSubstr("PTX:1:1: PTX does not allow the byte 0x7f"));
+  EXPECT_THAT(refusal("\n\n  \xc3\xa4"), HasSubstr("PTX:3:3: PTX does not allow the byte 0xc3"));
   EXPECT_THAT(refusal(".version 9"), HasSubstr("expected a version, not '9'"));
   EXPECT_THAT(refusal(".version 9e1"), HasSubstr("a version consists of two integers"));
   EXPECT_THAT(refusal(".version 9.0 .address_size 64"), HasSubstr("a .target directive"));

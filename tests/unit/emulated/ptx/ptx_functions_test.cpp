@@ -164,7 +164,7 @@ TEST(PtxFunctions, WhatCannotBeIsRefused) {
       {".entry f() { .weak .u32 x; }", "'.weak' is not supported in the body of a function"},
       {".entry f() .fastest { ret; }", "'.fastest' is not supported before the body"},
       {".entry f() .blocksareclusters { ret; }",
-       "grid dimensions counted in clusters are not supported"},
+       "does not support grid dimensions in units of clusters"},
       {".entry f() .maxntid 1, 2, 3, 4 { ret; }", "expected at most three numbers"},
       {".entry f() .maxntid 9999999999 { ret; }", "too large for a number of threads"},
       {".entry f(.reg .v2 .f32 a) { ret; }", "a register parameter cannot be a vector"},

@@ -180,7 +180,7 @@ TEST(PtxVariables, WhatCannotBeIsRefused) {
       {".global .u32 a = 1.5;", "a floating-point number cannot initialise .u32"},
       {".global .u32 a = b;", "no variable or function 'b' is declared"},
       {".shared .u32 a = 1;", "only global and constant variables"},
-      {".global .u32 b; .global .u8 a = b;", "write a single byte"},
+      {".global .u32 b; .global .u8 a = b;", "for a single byte"},
       {".global .u32 b; .global .u8 a[2] = {0xFF00(b)};", "lowest byte first"},
       {".global .u32 b; .global .u8 a[2] = {0xF(b)};", "a mask must select one byte"},
       {".global .u8 a[400000000] = {{}};.global .u8 b[2][300000000] = {{},{1}};",
