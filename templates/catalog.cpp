@@ -43,10 +43,9 @@ constexpr std::size_t kMostDirectoryBytes = std::size_t{64} << 20;
 constexpr std::size_t kMostFolders = 65536;
 
 [[noreturn]] void fail_directory(const std::string& directory, std::string_view why) {
-  throw Error(ErrorKind::usage,
-              fmt::format("template directory \"{}\": {}; pass a readable directory with "
-                          "--template-path or KILN_TEMPLATE_PATH",
-                          directory, why));
+  throw Error(ErrorKind::usage, fmt::format("template directory \"{}\": {}; pass another directory "
+                                            "with --template-path or KILN_TEMPLATE_PATH",
+                                            directory, why));
 }
 
 /// Of what is not only included.
@@ -64,9 +63,8 @@ struct FolderContent {
 
 void leave_out(const fs::path& path, const std::error_code& why,
                std::vector<std::string>& left_out) {
-  left_out.push_back(
-      fmt::format("Kiln cannot read {} and ignores this part of the template path: {}",
-                  path.generic_string(), why.message()));
+  left_out.push_back(fmt::format("Kiln cannot read {}, so Kiln ignores this file or folder: {}",
+                                 path.generic_string(), why.message()));
 }
 
 FolderContent content_of(const fs::path& folder, std::vector<std::string>& left_out) {
@@ -211,7 +209,7 @@ void check_has_template(const fs::path& directory, const std::string& hints, con
   if (is_there ? is_template(owner, found->second) : fs::exists(directory / owner, error)) return;
   const std::string name = fs::path(owner).filename().string();
   const std::string what =
-      !is_there ? fmt::format("the folder of this hints file has no template {}", name)
+      !is_there ? fmt::format("the folder of this hints file does not contain the file {}", name)
                 : fmt::format("{} is not a template: the file {}", name,
                               declares_operation(found->second) ? "declares an operation"
                                                                 : "has no front matter");
@@ -372,9 +370,11 @@ void Catalog::add_directory(const std::string& directory, const FileSet& files,
       const std::string name = declared_name(text, "template");
       const auto [first, is_new] = seen.emplace(name, file);
       if (!is_new && !name.empty()) {
-        throw Error(ErrorKind::template_,
-                    fmt::format("{}:1:1: the template \"{}\" is also in {}; rename one of the two",
-                                file, name, first->second));
+        throw Error(
+            ErrorKind::template_,
+            fmt::format(
+                "{0}:1:1: {2} also declares the template \"{1}\"; rename one of the two templates",
+                file, name, first->second));
       }
       add_sound(KernelTemplate::parse(file, text, hints_of(path, files, directory),
                                       fragments_of(path, file, text, headers)),

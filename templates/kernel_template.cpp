@@ -89,11 +89,12 @@ std::int64_t KernelTemplate::priority(const Problem& problem, const DeviceLimits
 std::optional<std::string> KernelTemplate::why_unsupported(const Problem& problem,
                                                            const DeviceLimits& limits) const {
   if (problem.operation != operation()) {
-    return fmt::format("{} computes {}, not {}", name(), operation(), problem.operation);
+    return fmt::format("the template {} computes the operation {}, not {}", name(), operation(),
+                       problem.operation);
   }
   const auto& arch = parts_.support.arch;
   if (arch && arch->evaluate(device_values(limits)).value_or(0) == 0) {
-    return fmt::format("{} needs {}, but this is {}", name(), arch->text(),
+    return fmt::format("the template {} needs {}, but this device is {}", name(), arch->text(),
                        limits.arch.empty() ? fmt::format("sm_{}", limits.sm) : limits.arch);
   }
   // Of several rows the closest one explains best.
@@ -107,9 +108,9 @@ std::optional<std::string> KernelTemplate::why_unsupported(const Problem& proble
       reason = std::move(text);
     }
   }
-  if (fewest > 0) return fmt::format("{} does not take {}", name(), reason);
+  if (fewest > 0) return fmt::format("the template {} does not accept {}", name(), reason);
   if (!problem.epilogue.empty() && !takes_epilogue()) {
-    return fmt::format("{} does not take epilogues", name());
+    return fmt::format("the template {} does not accept epilogues", name());
   }
   // Such a requirement concerns the problem, whatever the configuration.
   if (const auto failure = space(problem, limits).why_impossible()) {

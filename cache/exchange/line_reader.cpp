@@ -13,7 +13,7 @@ bool LineReader::fill() {
   if (!in_.good()) return false;
   // One read of the source at a time: what it gave before it failed is not lost.
   const bool ended = in_.peek() == std::istream::traits_type::eof();
-  if (in_.bad()) throw Error(ErrorKind::usage, "the input cannot be read further");
+  if (in_.bad()) throw Error(ErrorKind::usage, "Kiln cannot read the rest of the input");
   if (ended) return false;
   buffer_.resize(kBytes);
   const std::streamsize count = in_.readsome(buffer_.data(), static_cast<std::streamsize>(kBytes));

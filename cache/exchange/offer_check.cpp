@@ -35,19 +35,18 @@ std::string day_text(std::int64_t unix_ms) {
 void check_date(std::string_view field, std::int64_t unix_ms) {
   const std::int64_t now = unix_ms_now();
   if (unix_ms >= kFirstDateUnixMs && unix_ms <= now + kDayMs) return;
-  throw Error(
-      ErrorKind::usage,
-      fmt::format("field '{}' is {}, but must lie between 2020 and one day after this machine's "
-                  "clock ({})",
-                  field, is_date(unix_ms) ? day_text(unix_ms) : fmt::format("{}", unix_ms),
-                  day_text(now)));
+  throw Error(ErrorKind::usage,
+              fmt::format("field '{}' is {}, but must be a date from 2020 to tomorrow (today is {} "
+                          "by this machine's clock)",
+                          field, is_date(unix_ms) ? day_text(unix_ms) : fmt::format("{}", unix_ms),
+                          day_text(now)));
 }
 
 void check_statistic(std::string_view field, double value, double expected, double scale) {
   if (std::abs(value - expected) <= kLastBits * scale) return;
   throw Error(ErrorKind::usage,
-              fmt::format("trial field '{}' is {}, but the field 'samples_ns' gives {}", field,
-                          value, expected));
+              fmt::format("trial field '{}' is {}, but the values in 'samples_ns' result in {}",
+                          field, value, expected));
 }
 
 /// Finalists were timed in turns, and what counts is the ratio to the first of them, in its clock
@@ -61,13 +60,14 @@ void check_interleaved(const Timing& timing) {
   if (!is_near) {
     throw Error(
         ErrorKind::usage,
-        fmt::format("trial field 'median_ns' is {}, too far outside the range of 'samples_ns'",
-                    timing.median_ns));
+        fmt::format(
+            "trial field 'median_ns' is {}, too far below or above all values in 'samples_ns'",
+            timing.median_ns));
   }
   if (timing.spread_ns >= 0.0 && timing.spread_ns <= timing.median_ns / 2.0) return;
-  throw Error(ErrorKind::usage, fmt::format("trial field 'spread_ns' is {}, more than half of the "
-                                            "median",
-                                            timing.spread_ns));
+  throw Error(ErrorKind::usage,
+              fmt::format("trial field 'spread_ns' is {}, but must be at most half of 'median_ns'",
+                          timing.spread_ns));
 }
 
 void check_statistics(const Timing& timing) {
@@ -88,7 +88,7 @@ void check_rate(const Trial& trial) {
       ErrorKind::usage,
       fmt::format(
           "trial field 'median_ns' is {0}{1}, but this problem takes at least {3:.0f} ns on {2}",
-          time_ns, flops ? fmt::format(", {:.0f} TFLOP/s", *flops / time_ns / 1e3) : "",
+          time_ns, flops ? fmt::format(" ({:.0f} TFLOP/s)", *flops / time_ns / 1e3) : "",
           trial.key.device.name, least_ns));
 }
 
@@ -109,9 +109,10 @@ void check_declared(const Problem& problem) {
                        in_order(problem.types, &NamedType::slot, operation->type_slots()) &&
                        in_order(problem.traits, &NamedValue::name, operation->trait_names());
   if (!ordered) {
-    throw Error(ErrorKind::usage,
-                fmt::format("\"{}\" does not list its fields in the order of the operation {}",
-                            problem.canonical(), operation->name));
+    throw Error(
+        ErrorKind::usage,
+        fmt::format("the fields of \"{}\" are not in the order that the operation {} declares",
+                    problem.canonical(), operation->name));
   }
   const TypedOperation* const typed = find_typed_operation(problem.operation);
   if (typed != nullptr) typed->check(problem);

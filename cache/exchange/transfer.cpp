@@ -82,7 +82,7 @@ class Importer {
   void line(std::uint64_t number, const std::string& text) {
     try {
       if (announced_)
-        throw Error(ErrorKind::usage, "this line comes after the last line of the export");
+        throw Error(ErrorKind::usage, "this line comes after the line that ends the export");
       const Json marked = marked_line(text);
       const Json kind = marked.is_null() ? Json() : marked.at("kiln");
       if (kind == "end") {
@@ -116,7 +116,7 @@ class Importer {
           fmt::format("{} is cut off: the last line of the export is missing", name_);
     } else if (seen_ < announced_->trials + announced_->sessions) {
       count_.broken_off = fmt::format(
-          "{} is incomplete: the file has {} rows, but the last line counts {} trials and {} "
+          "{} is incomplete: the file has {} rows, but its last line announces {} trials and {} "
           "sessions",
           name_, seen_, announced_->trials, announced_->sessions);
     }
@@ -151,7 +151,8 @@ class Importer {
       count_stored(count_, recorded);
       for (const std::size_t i : recorded.conflicts) {
         refuse(trials_.lines[i],
-               fmt::format("trial {} is already stored with other content", trials_.rows[i].id));
+               fmt::format("the database already has a trial {} with different content",
+                           trials_.rows[i].id));
       }
     } catch (const Error& error) {
       throw Error(error.kind(), fmt::format("{} ({} rows of {} were stored before this error)",
@@ -260,15 +261,15 @@ TransferCount merge(TuningStore& target, const TuningStore& source) {
              [&](const std::vector<SessionRecord>& sessions) {
                count_stored(count, target.adopt_sessions(sessions));
              });
-  in_batches(admissible(source.trials({}), "trial", source, count),
-             [&](const std::vector<Trial>& trials) {
-               const RecordCount recorded = target.record_all(trials);
-               count_stored(count, recorded);
-               for (const std::size_t i : recorded.conflicts) {
-                 complain(count, fmt::format("{}: trial {} has other content than in {}",
-                                             source.path(), trials[i].id, target.path()));
-               }
-             });
+  in_batches(
+      admissible(source.trials({}), "trial", source, count), [&](const std::vector<Trial>& trials) {
+        const RecordCount recorded = target.record_all(trials);
+        count_stored(count, recorded);
+        for (const std::size_t i : recorded.conflicts) {
+          complain(count, fmt::format("{}: trial {} differs from the trial with this id in {}",
+                                      source.path(), trials[i].id, target.path()));
+        }
+      });
   return count;
 }
 

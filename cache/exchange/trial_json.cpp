@@ -279,7 +279,8 @@ std::string trial_to_json(const Trial& trial) {
 Trial trial_from_json(const std::string& line) {
   try {
     Trial trial = decode_trial(json_of_line(line));
-    if (!is_id(trial.id)) throw Error(ErrorKind::usage, "trial field 'id' is not a trial id");
+    if (!is_id(trial.id))
+      throw Error(ErrorKind::usage, "trial field 'id' is not a trial id (32 hexadecimal digits)");
     if (trial.created_unix_ms <= 0) {
       throw Error(ErrorKind::usage, "trial field 'created_unix_ms' is not a date");
     }

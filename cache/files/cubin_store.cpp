@@ -213,7 +213,8 @@ class CubinStore::Impl {
     if (error.cause() == Cause::full) next = "free some space (`df` shows where)";
     if (error.cause() == Cause::forbidden) {
       next =
-          "check the owner and the permissions of the file and its folder (file 0600, folder 0700)";
+          "check the owner and the permissions of the file and its folder (the file needs mode "
+          "0600, the folder 0700)";
     }
     return fmt::format("{} Next: {}, or name another file with {}.", fault, next, use.setting);
   }

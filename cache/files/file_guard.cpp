@@ -163,7 +163,9 @@ void make_folders(const fs::path& folder, const Guarded& file) {
   const fs::path nearest = there.empty() ? fs::current_path(error) : fs::canonical(there, error);
   if (!error) check_ancestors(nearest, file);
   const auto fail = [&](const fs::path& at) {
-    refuse(file, fmt::format("cannot be created: no folder {} ({})", at.string(), reason(errno)),
+    refuse(file,
+           fmt::format("cannot be created, because Kiln cannot create the folder {} ({})",
+                       at.string(), reason(errno)),
            "create that folder, or " + name_another(file.use));
   };
   OpenFolder open(::open(nearest.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
@@ -212,7 +214,7 @@ bool exists_and_is_safe(const std::string& path, const FileUse& use) {
            "check the permissions of the folder");
   }
   if (S_ISLNK(info.st_mode)) {
-    refuse(file, "is a symbolic link", "name the target of the link");
+    refuse(file, "is a symbolic link", "name the target of the link instead");
   }
   if (!S_ISREG(info.st_mode)) {
     refuse(file, "is not a regular file", name_another(use));

@@ -57,9 +57,9 @@ SessionLock::SessionLock(const std::string& database, const std::string& session
       const std::string reason = std::generic_category().message(errno);
       if (file_ >= 0) ::close(file_);
       throw Error(ErrorKind::database,
-                  fmt::format("Kiln cannot create and lock {} ({}), and without this lock file "
-                              "other runs do not notice this run. Next: keep the database on a "
-                              "local file system, in a writable folder.",
+                  fmt::format("Kiln cannot create and lock {} ({}). Without this lock file, other "
+                              "runs do not notice this run. Next: keep the database on a local "
+                              "file system, in a writable folder.",
                               path_, reason));
     }
   } while (!is_in_place(file_, path_));

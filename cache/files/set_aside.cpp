@@ -162,11 +162,10 @@ std::optional<std::string> set_damaged_aside(const std::string& path, std::int64
   Connection connection(path, Connection::Access::inspect, kPatienceMs);
   const std::string header = connection.raw_bytes(0, kHeaderBytes);
   if (!is_of_application(header, application_id)) {
-    throw Error(
-        ErrorKind::database,
-        fmt::format("{} does not look like a file of Kiln, so Kiln did not change it. Next: "
-                    "move the file away, or name another file.",
-                    path));
+    throw Error(ErrorKind::database,
+                fmt::format("{} does not look like a file of Kiln, so Kiln did not change the "
+                            "file. Next: move the file away, or name another file.",
+                            path));
   }
   if (!is_damaged(connection, SchemaText::of(empty))) return std::nullopt;
   for (int attempt = 0; attempt < kTries; ++attempt) {

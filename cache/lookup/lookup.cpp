@@ -180,8 +180,8 @@ std::string why_unavailable(const Contender& contender, const LookupRequest& req
   const std::string& name = contender.template_name;
   const std::string now = request.current_digest ? request.current_digest(name) : "";
   std::string_view why =
-      "the operation's reference, rules, data or verified sizes have changed since Kiln verified "
-      "the kernel; `kiln tune --stale` verifies the problem again";
+      "the operation's reference, tolerances, input data or verified sizes have changed since Kiln "
+      "verified the kernel; `kiln tune --stale` verifies the kernels again";
   if (now.empty()) {
     why =
         "there is no template of that name; pass the template's directory with --template-path or "

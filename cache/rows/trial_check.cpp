@@ -92,8 +92,8 @@ void check_date(std::string_view field, std::int64_t unix_ms) {
 void check_identifier(const std::string& name) {
   if (is_identifier(name) && name.size() <= kMostNameCharacters) return;
   refuse("problem",
-         fmt::format("has the name \"{}\"; a name has only letters, digits and underscores, and at "
-                     "most {} characters",
+         fmt::format("contains the name \"{}\"; a name can have only letters, digits and "
+                     "underscores, and at most {} characters",
                      printable(name.substr(0, kMostNameCharacters)), kMostNameCharacters));
 }
 
@@ -109,7 +109,7 @@ void check_problem(const Problem& problem) {
   } catch (const Error& error) {
     refuse("problem", error.what());
   }
-  if (!round_trip) refuse("problem", "is not the same after writing and rereading");
+  if (!round_trip) refuse("problem", "changes when Kiln writes and rereads it");
   for (const NamedValue& size : problem.sizes) {
     if (size.value < 1) refuse("problem", fmt::format("has {}={}", size.name, size.value));
   }
@@ -147,8 +147,8 @@ void check_digests(const Trial& trial) {
     refuse("judge_digest", "is not 32 hexadecimal digits");
   }
   if (trial.shared_from.empty()) return;
-  if (!is_id(trial.shared_from)) refuse("shared_from", "is not a trial id");
-  if (trial.shared_from == trial.id) refuse("shared_from", "names the trial itself");
+  if (!is_id(trial.shared_from)) refuse("shared_from", "is not a trial id (32 hexadecimal digits)");
+  if (trial.shared_from == trial.id) refuse("shared_from", "is the id of the trial itself");
   if (trial.code_digest.empty()) refuse("shared_from", "is set, but code_digest is empty");
 }
 
@@ -183,7 +183,7 @@ void check_key(const CandidateKey& key) {
   const std::string config = key.config.canonical();
   check_name("config", config, true, kMaxConfigBytes);
   if (!config.empty() && Config::parse(config) != key.config) {
-    refuse("config", "is not the same after writing and rereading");
+    refuse("config", "changes when Kiln writes and rereads it");
   }
 }
 

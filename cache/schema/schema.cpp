@@ -47,7 +47,7 @@ std::string some_of(const std::vector<std::string>& faults) {
       ErrorKind::database,
       fmt::format(
           "database {} has an unexpected schema: {}. Next: {}undo the change (`sqlite3 {} .schema` "
-          "shows the schema), or move the file away, and Kiln creates a new database.",
+          "shows the schema), or move the file away; Kiln then creates a new database.",
           path, some_of(faults), rescue, shell_word(path)));
 }
 

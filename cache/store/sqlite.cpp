@@ -41,8 +41,7 @@ Diagnosis diagnose(const SQLite::Exception& error) {
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
       return {Cause::busy, "is locked by another process",
-              "wait until that process ends (`fuser` with the file's name shows the process) and "
-              "try again"};
+              "wait until that process ends (`fuser {0}` shows the process) and try again"};
     case SQLITE_NOTADB:
       return {Cause::not_a_database, "is not an SQLite database",
               "move the file away, or name another file with --db or KILN_DB"};
@@ -57,8 +56,8 @@ Diagnosis diagnose(const SQLite::Exception& error) {
     case SQLITE_PERM:
     case SQLITE_AUTH:
       return {Cause::forbidden, "cannot be opened: the file or its folder denies access",
-              "check the owner and the permissions of the file and its folder (file 0600, folder "
-              "0700)"};
+              "check the owner and the permissions of the file and its folder (the file needs mode "
+              "0600, the folder 0700)"};
     case SQLITE_IOERR:
       return {Cause::full, "cannot be read or written",
               "check the free space, the quota and the file size limit (`df`, `ulimit -f`), then "

@@ -214,8 +214,9 @@ std::string TuningStore::Impl::insert(const Trial& trial) {
   const Trial row = checked(trial);
   const InsertResult result = insert_trial(connection, row);
   if (result == InsertResult::conflict) {
-    throw Error(ErrorKind::usage,
-                fmt::format("trial id {} is taken by a trial with other content", row.id));
+    throw Error(
+        ErrorKind::usage,
+        fmt::format("the trial id {} already belongs to a trial with different content", row.id));
   }
   ShortlistUpdates updates;
   updates.add(connection, row, result);

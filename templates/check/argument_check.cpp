@@ -323,7 +323,7 @@ std::string number_remedy(const CheckedLaunch& launch, std::size_t at, const std
   };
   const auto wanted = parse_cpp_number_type(type);
   if (!wanted || !is_number(launch.args[at])) {
-    return "list the kernel's arguments, in their order, in an \"args\" line";
+    return "list the arguments in an \"args\" line, in the order of the kernel's parameters";
   }
   const ArgumentSpec& arg = launch.args[at];
   if (arg.kind == ArgumentSpec::Kind::scalar) {
@@ -358,8 +358,9 @@ std::string why_wrong_launch(const CheckedLaunch& launch, const std::vector<std:
   const std::size_t given = launch.args.size();
   if (given != types.size()) {
     return fmt::format(
-        "{} gets {} arguments ({}), but has {} parameters ({}). Next: list one argument for each "
-        "parameter, in their order, in an \"args\" line of the launch.",
+        "the launch passes {1} arguments to {0} ({2}), but the kernel has {3} parameters ({4}). "
+        "Next: in an \"args\" line of the launch, list one argument for each parameter, in the "
+        "order of the parameters.",
         launch.kernel, given, argument_text(launch.args, launch.operation), types.size(),
         fmt::join(types, ", "));
   }
@@ -399,21 +400,23 @@ std::string why_wrong_pointer(const CheckedLaunch& launch, const std::vector<std
     }
     const std::string_view what = behind ? "pointers to arrays of" : "whose elements are";
     const std::string remedy =
-        !is_operand(arg)
-            ? "write the operand in \"args\" without a suffix, which passes the operand's own type"
+        !is_operand(arg) ? "write the operand in \"args\" without a suffix, so that Kiln passes "
+                           "the operand's own type"
         : depth == wanted
-            ? fmt::format("the type of {0}{1}", launch.operation.operands[arg.index].name,
+            ? fmt::format("change the type of {0}{1}", launch.operation.operands[arg.index].name,
                           type_places(launch.operation, launch.operation.operands[arg.index].name))
-        : behind ? "leave \"pointers\" out of the operand's line"
+        : behind ? "remove \"pointers\" from the operand's line"
                  : "write \"pointers\" after the operand's extents, if the operand is an array of "
                    "pointers";
     const auto kind = kind_of_type(pointee);
     why = fmt::format(
-        "parameter {} of {} is \"{}\", but the launch passes \"{}\", {} {}. Next: change "
-        "the parameter{}, or {}.",
+        "parameter {} of {} is \"{}\", but the launch passes \"{}\", {} {}. Next: change the "
+        "parameter's type{}, or {}.",
         i + 1, launch.kernel, spelled, argument_text({arg}, launch.operation), what,
         to_string(*type),
-        kind && kind->bytes == 1 ? " (a kernel that casts takes \"void*\" or \"const void*\")" : "",
+        kind && kind->bytes == 1
+            ? " (to \"void*\" or \"const void*\" if the kernel casts the pointer)"
+            : "",
         remedy);
   }
   if (!others.empty()) {

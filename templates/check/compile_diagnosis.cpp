@@ -48,10 +48,10 @@ std::string explain_plain_launch(const KernelTemplate& kernel_template, const La
   const std::size_t needed = kernel.parameters - std::min(kernel.defaults, kernel.parameters);
   if (kernel.is_variadic || (needed <= given && given <= kernel.parameters)) return {};
   return fmt::format(
-      "{}:{}: the launch gives the kernel {} {} template arguments, but it has {} template "
-      "parameters (line {}). Next: write one argument for each parameter between angle brackets: "
-      "launch {}<...>. Kiln replaces the names of type slots, tunables and lets there with types "
-      "and numbers.",
+      "{0}:{1}: the launch passes {3} template arguments to the kernel {2}, but the kernel has {4} "
+      "template parameters (line {5}). Next: between angle brackets, write one argument for each "
+      "parameter: launch {6}<...>. Kiln replaces the names of type slots, tunables and \"let\" "
+      "values in the brackets with types and numbers.",
       kernel_template.file(), launch.line, kernel.name, given, kernel.parameters, kernel.line,
       launch.kernel);
 }
@@ -68,8 +68,8 @@ std::string explain_launch(const KernelTemplate& kernel_template, const LaunchSp
     }
     return fmt::format(
         "{}:{}: the launch names the kernel \"{}\", but the file has no __global__ function of "
-        "that name. The file's __global__ functions: {}. Next: use one name in the launch line and "
-        "in the code.",
+        "that name. The file's __global__ functions: {}. Next: use the same name in the launch "
+        "line and in the code.",
         kernel_template.file(), launch.line, launch.kernel,
         names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", ")));
   }
@@ -100,14 +100,15 @@ std::string explain_names(const KernelTemplate& kernel_template) {
   if (kernel_template.config_struct().type.empty()) {
     return fmt::format(
         "{}: the compiler finds no kernel for a launch line (launch NAME, or launch NAME<...>). "
-        "Next: compare the launch lines with the code. For a kernel in a namespace, write launch "
-        "mine::kernel. Give every kernel a name of its own.",
+        "Next: compare the kernels' names in the launch lines with the code. For a kernel in a "
+        "namespace, write launch mine::kernel. Do not give two kernels the same name.",
         kernel_template.file());
   }
   return fmt::format(
-      "{}: the compiler finds no kernel for a launch line (launch NAME means NAME<config struct, "
-      "types>). Next: compare the launch lines with the code. For a kernel in a namespace, write "
-      "launch mine::kernel. Declare the config struct outside of all namespaces.",
+      "{}: the compiler finds no kernel for a launch line. The line \"launch NAME\" means the "
+      "kernel NAME<config struct, types>. Next: compare the kernels' names in the launch lines "
+      "with the code. For a kernel in a namespace, write launch mine::kernel. Declare the config "
+      "struct outside of all namespaces.",
       kernel_template.file());
 }
 
@@ -135,7 +136,7 @@ std::string explain_header(const KernelTemplate& kernel_template, std::string_vi
   const std::string place =
       line == 0 ? kernel_template.file() : fmt::format("{}:{}", kernel_template.file(), line);
   std::string next =
-      "compare the header's name with the files in CUDA's folder of headers, or name another "
+      "compare the header's name with the files in CUDA's include folder, or pass another include "
       "folder with --cuda-include";
   if (header.starts_with(kLibcuxx)) {
     const auto twin = header.substr(kLibcuxx.size());
@@ -147,8 +148,8 @@ std::string explain_header(const KernelTemplate& kernel_template, std::string_vi
     next = advice_on_missing_header(header);
   }
   return fmt::format(
-      "{}: there is no header <{}> for kernels: NVRTC compiles kernels with CUDA's headers and "
-      "only a few standard headers. Next: {}.",
+      "{}: kernels cannot include <{}>: NVRTC compiles kernels with CUDA's headers and only a few "
+      "standard headers. Next: {}.",
       place, header, next);
 }
 
@@ -167,10 +168,10 @@ std::string explain_number(const KernelTemplate& kernel_template,
     if (!error.message.starts_with("expected ") || std::ranges::find(macros, word) == macros.end())
       continue;
     return fmt::format(
-        "{}: \"{}\" is tuned, so Kiln defines a macro of this name, and the compiler reads a "
-        "number here in place of the name. Next: delete this declaration, or put the declaration "
-        "between #ifndef {} and #endif to hide it from Kiln. If the name here does not mean the "
-        "tuned value, choose another name.",
+        "{}: a \"tune\" or \"let\" line declares \"{}\", so Kiln defines a macro of this name. "
+        "Here the compiler therefore reads a number instead of the name. Next: delete this "
+        "declaration, or put the declaration between #ifndef {} and #endif to hide it from Kiln. "
+        "If this name means something else, choose another name.",
         place_of(kernel_template.file(), error), word, kTunerMacro);
   }
   return {};
@@ -191,7 +192,7 @@ std::string explain_misspelling(const KernelTemplate& kernel_template,
       const std::string known = nearest_name(unknown, names);
       if (known.empty() || known == unknown) continue;
       return fmt::format(
-          "{}: \"{}\" is not defined, but the tunable \"{}\" is. Next: correct the name.",
+          "{}: \"{}\" is not defined. Next: if you mean the tunable \"{}\", correct the name.",
           place_of(kernel_template.file(), error), unknown, known);
     }
   }

@@ -12,8 +12,8 @@ void refuse_cooperative_overlap(const FrontMatterLine& line, const LaunchSpec& l
   };
   if (!is_always(launch.cooperative) || !is_always(launch.overlap)) return;
   line.fail_at_key(
-      "a cooperative launch cannot overlap with the previous launch, because all of its blocks "
-      "must be resident at once; leave \"overlap\" out");
+      "a cooperative launch cannot overlap with the previous launch, because all blocks of a "
+      "cooperative launch must be resident at once; remove \"overlap\"");
 }
 
 }  // namespace kiln

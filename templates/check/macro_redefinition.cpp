@@ -64,16 +64,17 @@ std::string certain_code(std::string_view source, std::span<const std::string> m
 std::string explain_declaration(const ScannedDeclaration& declaration) {
   if (declaration.is_template_parameter) {
     return fmt::format(
-        "\"{0}\" is tuned, so Kiln defines a macro of this name, and the compiler would read a "
-        "number in place of this template parameter. Next: delete the parameter, or rename the "
-        "parameter and pass its value in the launch line: launch KERNEL<{0}>",
+        "a \"tune\" or \"let\" line declares \"{0}\", so Kiln defines a macro of this name. The "
+        "compiler would therefore read a number instead of this template parameter. Next: delete "
+        "the parameter, or rename the parameter and pass its value in the launch line: launch "
+        "KERNEL<{0}>",
         declaration.name);
   }
   return fmt::format(
-      "\"{}\" is tuned, so Kiln defines a macro of this name, and the compiler would read a number "
-      "here in place of the name. Next: delete this declaration, or put the declaration between "
-      "#ifndef {} and #endif to hide it from Kiln. If the name here does not mean the tuned value, "
-      "choose another name",
+      "a \"tune\" or \"let\" line declares \"{}\", so Kiln defines a macro of this name. Here the "
+      "compiler would therefore read a number instead of the name. Next: delete this declaration, "
+      "or put the declaration between #ifndef {} and #endif to hide it from Kiln. If this name "
+      "means something else, choose another name",
       declaration.name, kTunerMacro);
 }
 
@@ -81,19 +82,19 @@ std::string explain_redefinition(const MacroRedefinition& each) {
   if (!each.guard.empty()) {
     return fmt::format(
         "this line redefines the tuned macro \"{0}\", because the #ifndef above tests \"{1}\". "
-        "Next: write #ifndef {0}",
+        "Next: replace that #ifndef with #ifndef {0}",
         each.name, each.guard);
   }
   if (each.is_mark) {
     return fmt::format(
-        "Kiln defines \"{}\" when it compiles kernels, and this #undef would make Kiln compile "
-        "code for other compilers. Next: delete this line",
+        "Kiln defines \"{}\" when it compiles kernels. After this #undef, Kiln would also compile "
+        "the code that you hide from Kiln. Next: delete this line",
         each.name);
   }
   return fmt::format(
       "this line redefines the tuned macro \"{}\": Kiln would compile kernels with this line's "
-      "value, but launch the kernels for the tuned value. Next: delete this line, or put the line "
-      "between #ifndef {} and #endif to hide it from Kiln",
+      "value, but compute grid and block from the tuned value. Next: delete this line, or put the "
+      "line between #ifndef {} and #endif to hide it from Kiln",
       each.name, kTunerMacro);
 }
 

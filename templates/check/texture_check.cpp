@@ -19,8 +19,8 @@ std::string line_of(std::string_view source, int number) {
 
 std::string texture_advice(std::string_view type) {
   return fmt::format(
-      "{}: textures and surfaces are not supported. Next: pass the array to the kernel as an "
-      "operand, and write code for the texture's border handling and interpolation",
+      "{}: Kiln does not support textures and surfaces. Next: pass the array to the kernel as an "
+      "operand. In the kernel, write code for the texture's border handling and interpolation",
       type);
 }
 

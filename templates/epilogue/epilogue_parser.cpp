@@ -57,14 +57,15 @@ class EpilogueParser : private ExpressionReader {
 
   EpilogueExpression run() {
     if (text_.size() > kMaxLength) {
-      throw Error(ErrorKind::usage, fmt::format("epilogue: {} characters, but the limit is {}",
-                                                text_.size(), kMaxLength));
+      throw Error(ErrorKind::usage,
+                  fmt::format("epilogue: the expression has {} characters, but the limit is {}",
+                              text_.size(), kMaxLength));
     }
     skip_space();
     if (at_end()) fail(at_, "an expression is missing here");
     conditional();
     refuse_value_behind_value("an operator");
-    if (!at_end()) fail(at_, "expected here: an operator or the end");
+    if (!at_end()) fail(at_, "expected here: an operator or the end of the expression");
     return std::move(result_);
   }
 
@@ -189,8 +190,8 @@ class EpilogueParser : private ExpressionReader {
       fail(at_, fmt::format("expected here: '(', because {} is a function", name));
     }
     const std::vector<std::string> known(kNames.begin(), kNames.end());
-    fail(begin, fmt::format("unknown name \"{}\"{}; write an operand with the indices of its "
-                            "elements: {}[n], {}[m], {}[m,n] or {}[]",
+    fail(begin, fmt::format("unknown name \"{}\"{}; after the name of an operand, write its "
+                            "indices: {}[n], {}[m], {}[m,n] or {}[]",
                             name, did_you_mean(name, known), name, name, name, name));
   }
 
@@ -241,11 +242,13 @@ class EpilogueParser : private ExpressionReader {
     found.recorded = true;
     if (found.extent == OperandExtent::both) {
       fail(begin,
-           "amax records one number, or one for each row [m] or column [n], but not a matrix");
+           "amax records one number for all of D (write []), for each row ([m]) or for each column "
+           "([n]), but not for each element");
     }
     if (found.type && *found.type != DType::f32 && *found.type != DType::f64) {
-      fail(begin, fmt::format("amax records f32 (f64 with an f64 accumulator), not {}",
-                              to_string(*found.type)));
+      fail(begin,
+           fmt::format("amax records the type f32 (or f64, if the accumulator is f64), not {}",
+                       to_string(*found.type)));
     }
     expect(")", "after the arguments");
     node.operand = place_of(found, begin);
@@ -277,8 +280,8 @@ class EpilogueParser : private ExpressionReader {
       const bool is_known = found.type && is_product_type(*found.type);
       if (!is_known || *found.type == DType::tf32 || packed_values(*found.type) > 1) {
         const std::vector<std::string> known(kDTypeNames.begin(), kDTypeNames.end());
-        fail(place,
-             fmt::format("\"{}\" is not a type of elements{}", type, did_you_mean(type, known)));
+        fail(place, fmt::format("an operand of an epilogue cannot have the type \"{}\"{}", type,
+                                did_you_mean(type, known)));
       }
     }
     expect("[", "before the indices of the operand");
@@ -293,15 +296,15 @@ class EpilogueParser : private ExpressionReader {
                               [&](const EpilogueSlot& other) { return other.name == found.name; });
     if (place == operands.end()) {
       if (operands.size() == static_cast<std::size_t>(kMostEpilogueOperands)) {
-        fail(begin, fmt::format("the epilogue has more than {} operands, the limit",
+        fail(begin, fmt::format("the epilogue has too many operands; the limit is {}",
                                 kMostEpilogueOperands));
       }
       operands.push_back(found);
       place = operands.end() - 1;
     } else {
       if (found.recorded || place->recorded) {
-        fail(begin, fmt::format("\"{}\" appears twice, but amax writes this operand, so the "
-                                "epilogue can name the operand only once",
+        fail(begin, fmt::format("\"{}\" appears twice, although amax writes this operand; such an "
+                                "operand can appear only once in an epilogue",
                                 found.name));
       }
       if (!found.type) found.type = place->type;
@@ -323,7 +326,9 @@ class EpilogueParser : private ExpressionReader {
     if (first == "m" && accept(",")) {
       if (identifier() == "n" && accept("]")) return OperandExtent::both;
     }
-    fail(place, "expected here: [n] (for each column of D), [m] (for each row), [m,n] or []");
+    fail(place,
+         "expected here: [n] (one element for each column of D), [m] (one for each row), [m,n] "
+         "(one for each element of D) or [] (one number)");
   }
 
   EpilogueExpression result_;

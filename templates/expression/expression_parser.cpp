@@ -26,13 +26,13 @@ class ExpressionParser : private ExpressionReader {
     skip_space();
     if (at_end()) fail(at_, "an expression is missing here");
     if (text_.size() > kMaxLength) {
-      fail(at_,
-           fmt::format("the expression has more than {} characters; move parts of it into lets",
-                       kMaxLength));
+      fail(at_, fmt::format("the expression has more than {} characters; move parts of the "
+                            "expression into \"let\" lines",
+                            kMaxLength));
     }
     conditional();
-    refuse_value_behind_value("an operator, or a comma of a list,");
-    if (!at_end()) fail(at_, "expected here: an operator or the end");
+    refuse_value_behind_value("an operator (or, in a list, a comma)");
+    if (!at_end()) fail(at_, "expected here: an operator or the end of the expression");
 
     Expression result;
     result.text_ = text_.substr(0, text_.find_last_not_of(kSpace) + 1);
@@ -94,7 +94,7 @@ class ExpressionParser : private ExpressionReader {
   /// Appends an operation; `change` is its effect on the number of pending values.
   std::size_t emit(Op op, int change) {
     pending_ += change;
-    if (pending_ > kMaxExpressionStack) fail(at_, "the expression nests too deeply");
+    if (pending_ > kMaxExpressionStack) fail(at_, "the expression is nested too deeply");
     code_.push_back(op);
     return code_.size() - 1;
   }
@@ -154,7 +154,8 @@ class ExpressionParser : private ExpressionReader {
       }
       if (op->precedence < lowest) return;
       if (op->precedence == compared) {
-        fail(at_, "comparisons do not chain; write \"a < b && b < c\"");
+        fail(at_,
+             "comparisons cannot be chained; write \"a < b && b < c\" instead of \"a < b < c\"");
       }
       const bool comparison = op->precedence == kEquality || op->precedence == kRelation;
       compared = comparison ? op->precedence : 0;
@@ -197,7 +198,7 @@ class ExpressionParser : private ExpressionReader {
     } else if (is_letter(peek())) {
       name_or_call();
     } else if (at_end()) {
-      fail(at_, "the expression ends where a value is expected");
+      fail(at_, "a value is missing at the end of the expression");
     } else {
       fail(at_, "expected here: a value");
     }
@@ -215,7 +216,8 @@ class ExpressionParser : private ExpressionReader {
     Op op{Code::constant};
     const auto [end, status] =
         std::from_chars(digits.data(), digits.data() + digits.size(), op.value, base);
-    if (status == std::errc::result_out_of_range) fail(begin, "the number exceeds 64 bits");
+    if (status == std::errc::result_out_of_range)
+      fail(begin, "the number does not fit into 64 bits");
     at_ = static_cast<std::size_t>(end - text_.data());
     const bool sign_after_prefix = base == 16 && digits.starts_with('-');
     if (status != std::errc{} || sign_after_prefix || is_letter(peek()) || is_digit(peek()) ||
@@ -264,7 +266,7 @@ class ExpressionParser : private ExpressionReader {
     refuse_value_behind_value("a comma or an operator");
     expect(")", fmt::format("to close the arguments of {}", name));
     if (function->arguments == 0) {
-      if (arguments < 2) fail(begin, fmt::format("{} takes two arguments or more", name));
+      if (arguments < 2) fail(begin, fmt::format("{} needs at least two arguments", name));
       return;
     }
     if (arguments != function->arguments) {

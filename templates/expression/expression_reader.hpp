@@ -64,7 +64,7 @@ class ExpressionReader {
    public:
     explicit Nested(ExpressionReader& reader) : reader_(reader) {
       if (++reader_.nesting_ > reader_.most_nesting_) {
-        reader_.fail(reader_.at_, "the expression nests too deeply");
+        reader_.fail(reader_.at_, "the expression is nested too deeply");
       }
     }
     ~Nested() { --reader_.nesting_; }

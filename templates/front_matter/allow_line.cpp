@@ -37,13 +37,13 @@ void add_allowance(const FrontMatterLine& line, std::vector<AllowSpec>& allowanc
                              meant_or_known(line.text, names)));
   }
   if (line.comment.empty()) {
-    line.fail(line.text.size(), fmt::format("write the reason after \"//\", because every verdict "
-                                            "shows the reason: allow {}  // REASON",
+    line.fail(line.text.size(), fmt::format("the reason is missing; write it after \"//\", so that "
+                                            "`kiln verify` can show it: allow {}  // REASON",
                                             line.text));
   }
   if (std::ranges::find(allowances, known->what, &AllowSpec::what) != allowances.end()) {
-    line.fail_at_key(
-        fmt::format("this launch already has \"allow {}\"; remove one of the two", line.text));
+    line.fail_at_key(fmt::format(
+        "this launch already has a line \"allow {}\"; remove one of the two lines", line.text));
   }
   allowances.push_back({known->what, line.comment, line.text_place.line});
 }

@@ -97,7 +97,8 @@ class ArgumentListParser {
   [[nodiscard]] ArgumentSpec structure(TextPart part, std::size_t nesting) const {
     if (part.text.back() != '}') {
       const auto close = part.text.rfind('}');
-      line_.fail(part.offset + close + 1, "expected after a struct: a comma or the end");
+      line_.fail(part.offset + close + 1,
+                 "after a struct, only a comma or the end of the list can follow");
     }
     if (nesting == kMostArgumentNesting) {
       line_.fail(part.offset, "structs are nested too deeply");
@@ -179,8 +180,8 @@ class ArgumentListParser {
     const auto view = part.text.substr(dot + 1);
     if (std::ranges::find(views, view) == views.end()) {
       line_.fail(part.offset + dot + 1,
-                 fmt::format("an operand has no \".{}\"{}; write .f64 or .magnitude in a "
-                             "reference, and .f64 or .before in a checker",
+                 fmt::format("an operand cannot have the suffix \".{}\"{}; a reference can use "
+                             ".f64 and .magnitude, and a checker can use .f64 and .before",
                              view, did_you_mean(view, views)));
     }
     const bool is_for_reference = view != views[2];
@@ -189,7 +190,7 @@ class ArgumentListParser {
                           (owner_ == ArgumentsOf::checker && is_for_checker);
     if (!is_known) {
       line_.fail(part.offset + dot,
-                 fmt::format("only a {} can use \".{}\" of an operand; {} \"{}\"",
+                 fmt::format("only a {} can use the suffix \".{}\" of an operand; {} \"{}\"",
                              is_for_reference ? "reference" : "checker", view,
                              owner_ == ArgumentsOf::kernel ? "for a kernel, write" : "write",
                              part.text.substr(0, dot)));
@@ -233,10 +234,10 @@ class ArgumentListParser {
     if (takes_every_value(type, scalar.type)) return;
     line_.fail(
         offset,
-        fmt::format("the scalar {} has the declared type {}, but the kernel's type {} cannot hold "
-                    "all values of the declared type; declare the scalar as \"scalar {} {} = ...\"",
-                    scalar.name, to_string(scalar.type), cpp_spelling(type), scalar.name,
-                    to_string(type)));
+        fmt::format(
+            "the operation declares the scalar {} with the type {}, but the type {} in this line "
+            "cannot hold all values of that type; declare the scalar as \"scalar {} {} = ...\"",
+            scalar.name, to_string(scalar.type), cpp_spelling(type), scalar.name, to_string(type)));
   }
 
   [[nodiscard]] ArgumentSpec number(TextPart part, NumberType type) const {
@@ -274,17 +275,21 @@ class ArgumentListParser {
   void check_name(TextPart name) const {
     if (names_.find(name.text) >= 0 || name.text == "true" || name.text == "false") return;
     if (operand_index(name.text.substr(0, name.text.find('.')))) {
-      line_.fail(name.offset,
-                 fmt::format("\"{}\" is an address; pass it alone as an argument", name.text));
+      line_.fail(name.offset, fmt::format("\"{}\" is an address, and expressions cannot use "
+                                          "addresses; pass the address as an argument of its own",
+                                          name.text));
     }
     if (scalar_index(name.text)) {
-      line_.fail(name.offset,
-                 fmt::format("\"{}\" is a scalar, and expressions cannot use scalars; pass it "
-                             "alone as an argument, optionally with a type before its name",
-                             name.text));
+      line_.fail(
+          name.offset,
+          fmt::format("\"{}\" is a scalar, and expressions cannot use scalars; pass the scalar as "
+                      "an argument of its own. You can write a type before it, such as (float)",
+                      name.text));
     }
     if (name.text == kWorkspace) {
-      line_.fail(name.offset, "pass the workspace alone as an argument: \"workspace + bytes\"");
+      line_.fail(name.offset,
+                 "this expression cannot use the workspace; pass \"workspace\" or \"workspace + "
+                 "bytes\" as an argument of its own");
     }
     std::vector<std::string> known{std::string(kWorkspace)};
     for (const auto& each : operation_.operands) known.push_back(each.name);

@@ -97,8 +97,11 @@ void add_constant(const FrontMatterLine& line, const Operation& operation, std::
   }
   const auto index = static_cast<std::size_t>(found - known.begin());
   if (operation.operands[index].role != OperandRole::in) {
-    line.fail(at_name,
-              fmt::format("kernels write \"{}\", but they cannot write to constant memory", name));
+    line.fail(
+        at_name,
+        fmt::format(
+            "\"{}\" is an output, but kernels cannot write to constant memory; choose an input",
+            name));
   }
   if (operation.operands[index].pointers) {
     line.fail(at_name, fmt::format("\"{}\" is an operand with \"pointers\", and constant memory "
@@ -106,8 +109,9 @@ void add_constant(const FrontMatterLine& line, const Operation& operation, std::
                                    name));
   }
   if (std::ranges::find(constants, array, &ConstantSpec::array) != constants.end()) {
-    line.fail(
-        0, fmt::format("another \"constant\" line already fills {}; remove one of the two", array));
+    line.fail(0,
+              fmt::format("another \"constant\" line already fills {}; remove one of the two lines",
+                          array));
   }
   constants.push_back(
       {std::string(array), static_cast<std::uint16_t>(index), line.text_place.line});

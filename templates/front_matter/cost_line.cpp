@@ -42,7 +42,8 @@ void read_cost_line(const FrontMatterLine& line, NameTable& names, std::vector<C
   if (!is_let) {
     check_cost(line, name, costs);
   } else if (names.find(name) >= 0) {
-    line.fail(kLetOfCosts.size(), fmt::format("the name \"{}\" is already used", name));
+    line.fail(kLetOfCosts.size(),
+              fmt::format("the name \"{}\" is already used; choose another name", name));
   }
   Expression value = Expression::parse(part.text, names, line.text_place.at(part.offset));
   const int slot = is_let ? names.intern(name) : -1;

@@ -17,10 +17,11 @@ bool is_line_of_its_own(const Declaration& declaration) {
 }
 
 std::string how_to_mark(const FrontMatterLine& line) {
-  if (line.key == "at") return "\"at launch\" goes after a struct: struct Name {  //@ at launch";
+  if (line.key == "at")
+    return "write \"at launch\" in the first line of a struct: struct Name {  //@ at launch";
   return fmt::format(
-      "the config struct must be marked at its declaration; write \"struct {} {{  //@ config\" "
-      "there, and remove this line",
+      "mark the config struct where it is declared: write \"struct {} {{  //@ config\" there, and "
+      "remove this line",
       line.text.empty() ? "Name" : line.text);
 }
 
@@ -29,12 +30,12 @@ std::string how_to_declare(const FrontMatterLine& line) {
   const auto equals = text.find('=');
   const auto name = trimmed(text.substr(0, equals));
   if (equals == std::string_view::npos || !is_identifier(name)) {
-    return fmt::format("\"{0}\" goes after the declaration of one field: int name;  //@ {0} {1}",
+    return fmt::format("write \"{0}\" after the declaration of one field: int name;  //@ {0} {1}",
                        line.key, line.text);
   }
   return fmt::format(
-      "\"{0}\" belongs on the field of the config struct; write \"int {1};  //@ {0} {2}\" there, "
-      "and remove this line",
+      "\"{0}\" belongs in the line that declares the field of the config struct; write \"int {1};  "
+      "//@ {0} {2}\" there, and remove this line",
       line.key, name, trimmed(text.substr(equals + 1)));
 }
 
@@ -56,13 +57,13 @@ void check_declaration(const FrontMatterLine& line) {
   }
   if (line.key == "let" && line.declaration.type != "int" && line.declaration.type != "bool") {
     throw_at(line.declaration.place, line.declaration.name, 0,
-             fmt::format("\"{}\" is a {}; a let must be an int or a bool", line.declaration.name,
-                         line.declaration.type));
+             fmt::format("\"{}\" is a {}, but a field with \"let\" must be an int or a bool",
+                         line.declaration.name, line.declaration.type));
   }
   if (is_of_field && line.declaration.owner.empty()) {
     throw_at(line.declaration.place, line.declaration.name, 0,
-             fmt::format("\"{}\" is not in a marked struct; write \"struct Name {{  //@ config\" "
-                         "where the struct begins",
+             fmt::format("the struct of \"{}\" is not marked as the config struct; write \"struct "
+                         "Name {{  //@ config\" where the struct begins",
                          line.declaration.name));
   }
 }

@@ -28,7 +28,7 @@ FragmentStruct struct_of(const FrontMatterLine& line, const FrontMatterLine& use
   const Declaration& declaration = line.declaration;
   if (!declaration.bases.empty()) {
     throw_at(declaration.place, declaration.name, 0,
-             "a struct in a header of a \"use\" line cannot have base structs");
+             "this struct cannot have base structs, because a \"use\" line names its header");
   }
   auto scanned = find_struct(fragment.text, declaration.name);
   if (!scanned) {
@@ -46,14 +46,15 @@ std::vector<FrontMatterLine> read_fragment(const FrontMatterLine& use,
   for (auto& line : read_front_matter(fragment.file, fragment.text)) {
     if (std::ranges::find(kOfFragments, line.key) == kOfFragments.end()) {
       line.fail_at_key(
-          fmt::format("\"{}\" lines are not allowed in a header of a \"use\" line; write this line "
-                      "in the template (allowed in such a header: {})",
+          fmt::format("\"{}\" lines are not allowed here, because a \"use\" line names this "
+                      "header; write the line in the template. Allowed in such a header: {}",
                       line.key, fmt::join(kOfFragments, ", ")));
     }
     if (line.key == "config" || line.key == "at") {
       if (!line.is_declaration()) {
-        line.fail_at_key(fmt::format("\"{0}\" goes after a struct: struct Name {{  //@ {0}",
-                                     kind_of(line.key == "at")));
+        line.fail_at_key(
+            fmt::format("write \"{0}\" in the first line of a struct: struct Name {{  //@ {0}",
+                        kind_of(line.key == "at")));
       }
       structs.push_back(struct_of(line, use, fragment));
     } else {
@@ -61,7 +62,8 @@ std::vector<FrontMatterLine> read_fragment(const FrontMatterLine& use,
     }
   }
   if (statements.empty()) {
-    use.fail(0, fmt::format("{} has no \"//@\" lines to use; remove this line", fragment.file));
+    use.fail(0,
+             fmt::format("{} contains no \"//@\" lines; remove this \"use\" line", fragment.file));
   }
   return statements;
 }
@@ -86,8 +88,8 @@ std::vector<FragmentStruct> insert_fragments(std::vector<FrontMatterLine>& lines
     used.push_back(line.text);
     // A part of the digest is what the source includes.
     if (source.find(fmt::format("#include \"{}\"", line.text)) == std::string_view::npos) {
-      line.fail(0, fmt::format("the kernel does not include this header. Next: write #include "
-                               "\"{}\" above.",
+      line.fail(0, fmt::format("the template does not include this header. Next: add #include "
+                               "\"{}\" to the template.",
                                line.text));
     }
     const auto fragment = search ? search(line.text) : std::nullopt;
@@ -114,7 +116,7 @@ std::vector<const FragmentStruct*> bases_of(const Declaration& declaration, bool
     if (found->is_at_launch != is_at_launch) {
       throw_at(declaration.place, declaration.name, 0,
                fmt::format("the base struct {} is marked \"//@ {}\", but the derived struct is "
-                           "marked \"//@ {}\"; write the same mark on both",
+                           "marked \"//@ {}\"; write the same mark on both structs",
                            name, kind_of(found->is_at_launch), kind_of(is_at_launch)));
     }
     bases.push_back(&*found);
@@ -122,12 +124,9 @@ std::vector<const FragmentStruct*> bases_of(const Declaration& declaration, bool
   for (const FragmentStruct& one : fragments) {
     if (one.is_at_launch != is_at_launch) continue;
     if (std::ranges::find(bases, &one) != bases.end()) continue;
-    one.use.fail(
-        0,
-        fmt::format(
-            "this header has the struct {0}, so {1} must derive from {0}. Next: write struct {1} : "
-            "{0} {{  //@ {2}",
-            one.name, declaration.name, kind_of(is_at_launch)));
+    one.use.fail(0, fmt::format("this header declares the struct {0}, so {1} must derive from {0}. "
+                                "Next: write struct {1} : {0} {{  //@ {2}",
+                                one.name, declaration.name, kind_of(is_at_launch)));
   }
   return bases;
 }

@@ -94,7 +94,7 @@ Tunable parse_tunable(const FrontMatterLine& line) {
     auto digits = word;
     if (tunable.values.size() == kMostValues) {
       line.fail(offset, fmt::format("the tunable has more than {} values; list fewer values, and "
-                                    "compute the others with a let",
+                                    "compute the others in a \"let\" line",
                                     kMostValues));
     }
     const bool is_default = digits.ends_with('*');
@@ -114,7 +114,7 @@ Tunable parse_tunable(const FrontMatterLine& line) {
                                     tunable.name, type));
     }
     if (is_default && starred)
-      line.fail(offset, "another value is already the default (*); remove one '*'");
+      line.fail(offset, "two values are marked as the default (*); remove one '*'");
     if (is_default || tunable.values.empty()) tunable.default_value = value;
     starred = starred || is_default;
     tunable.values.push_back(value);
@@ -154,15 +154,16 @@ TypeRow parse_type_row(const FrontMatterLine& line, const Operation& operation) 
       if (const auto type = parse_dtype(name)) {
         if (!lists(slot.name, *type)) {
           line.fail(offset + at,
-                    fmt::format("{} does not list {} for \"{}\"; \"kiln operations {}\" "
-                                "shows the types of the operation",
+                    fmt::format("the operation {} does not allow the type {} for \"{}\"; \"kiln "
+                                "operations {}\" shows the allowed types",
                                 operation.name, name, slot.name, operation.name));
         }
         slot.allowed.push_back(*type);
       } else if (is_slot(name)) {
         slot.same_as.emplace_back(name);
       } else {
-        line.fail(offset + at, fmt::format("\"{}\" is neither an element type nor a slot", name));
+        line.fail(offset + at,
+                  fmt::format("\"{}\" is neither an element type nor a type slot", name));
       }
       at = bar + 1;
     }
@@ -188,8 +189,8 @@ TypeRow parse_type_row(const FrontMatterLine& line, const Operation& operation) 
   }
   for (const auto& slot : row.slots) {
     if (!is_grounded(slot.name)) {
-      line.fail(0, fmt::format("the type of \"{}\" is undefined, because these slots refer only to "
-                               "each other; write a list of types for one slot",
+      line.fail(0, fmt::format("the type of \"{}\" is undefined, because the slots in this line "
+                               "refer only to each other; list the types of one slot",
                                slot.name));
     }
   }

@@ -188,11 +188,10 @@ class Reader {
     if (!declaration) {
       statement.fail_at_key(
           is_of_field
-              ? fmt::format("\"{0}\" goes after the declaration of one field: int name;  "
-                            "//@ {0} ...",
-                            key)
-              : fmt::format("\"{0}\" goes after the first line of a struct: struct Name {{  "
-                            "//@ {0}",
+              ? fmt::format(
+                    "write \"{0}\" after the declaration of one field: int name;  //@ {0} ...", key)
+              : fmt::format("write \"{0}\" at the end of the first line of a struct: struct Name "
+                            "{{  //@ {0}",
                             body));
     }
     statement.declaration = std::move(*declaration);

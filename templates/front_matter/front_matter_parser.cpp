@@ -101,9 +101,9 @@ class FrontMatterParser {
 
  private:
   [[noreturn]] void fail_file(std::string_view message) const {
-    throw Error(ErrorKind::template_, fmt::format("{}:1:1: the template {}; "
-                                                  "docs/reference/templates.md has the grammar",
-                                                  parts_.about.file, message));
+    throw Error(ErrorKind::template_,
+                fmt::format("{}:1:1: the template {}; see docs/reference/templates.md",
+                            parts_.about.file, message));
   }
 
   template <class Visit>
@@ -122,8 +122,8 @@ class FrontMatterParser {
   const FrontMatterLine& need(std::string_view key) const {
     const FrontMatterLine* const line = find(key);
     if (line == nullptr) {
-      fail_file(key == "config" ? "has no config struct; mark it where it is declared: struct Name "
-                                  "{  //@ config"
+      fail_file(key == "config" ? "marks no config struct; mark the struct where you declare it: "
+                                  "struct Name {  //@ config"
                                 : fmt::format("has no \"//@ {}\" line", key));
     }
     return *line;
@@ -202,8 +202,8 @@ class FrontMatterParser {
       parts_.launch_struct.type = line.declaration.name;
       if (line.declaration.name == parts_.config_struct.type) {
         line.fail_at_key(
-            "the config struct is compiled into the kernel; put values that are known only at "
-            "launch into a separate struct");
+            "the values of the config struct are compiled into the kernel; declare a separate "
+            "struct for values that are known only at launch");
       }
     });
     find_bases();
@@ -220,8 +220,8 @@ class FrontMatterParser {
     for (const FragmentStruct& fragment : fragments_) {
       if (find(fragment.is_at_launch ? "at" : "config") != nullptr) continue;
       fragment.use.fail(
-          0, fmt::format("this header has the struct {0}, so a struct of the template must derive "
-                         "from {0}. Next: declare struct Name : {0} {{  //@ {1}",
+          0, fmt::format("this header declares the struct {0}, so a struct of the template must "
+                         "derive from {0}. Next: declare struct Name : {0} {{  //@ {1}",
                          fragment.name, fragment.is_at_launch ? "at launch" : "config"));
     }
   }
@@ -251,7 +251,8 @@ class FrontMatterParser {
     parts_.space.names.intern(field.name);
     if (is_at_launch(field)) {
       if (field.type != "int") {
-        throw_at(field.place, field.name, 0, "the fields of a launch struct must be int");
+        throw_at(field.place, field.name, 0,
+                 "the fields of an \"at launch\" struct must have the type int");
       }
     }
     if (is_at_launch(field) || field.type == kHostValue) not_compiled_.push_back(field.name);
@@ -287,7 +288,8 @@ class FrontMatterParser {
       parts_.run.workspace = expression(line);
     } else if (line.key == "epilogue") {
       if (operation_->is_declared()) {
-        line.fail_at_key(fmt::format("kernels of {} cannot have epilogues", operation_->name));
+        line.fail_at_key(
+            fmt::format("kernels of {} cannot have epilogues; remove this line", operation_->name));
       }
       if (line.text != "yes") line.fail(0, "write \"epilogue yes\", or remove this line");
       parts_.support.takes_epilogue = true;
@@ -335,7 +337,8 @@ class FrontMatterParser {
                                   value);
     }
     if (parts_.space.tunables.size() > kMostTunables) {
-      line.fail_at_key(fmt::format("the template has more than {} tunables", kMostTunables));
+      line.fail_at_key(
+          fmt::format("the template has too many tunables; the limit is {}", kMostTunables));
     }
   }
 
@@ -398,14 +401,14 @@ class FrontMatterParser {
       const auto& used = parts_.space.names.name(slot);
       if (is_size(used)) {
         line.fail(offset_of_name(line.text, used),
-                  fmt::format("a let cannot depend on the size \"{}\": lets are compiled into the "
-                              "kernel, which serves many sizes",
+                  fmt::format("a \"let\" line cannot use the size \"{}\", because its value is "
+                              "compiled into the kernel, and the kernel serves many sizes",
                               used));
       }
       if (contains(not_compiled_, used)) {
         line.fail(offset_of_name(line.text, used),
-                  fmt::format("a let cannot depend on \"{}\", which is known only at launch: lets "
-                              "are compiled into the kernel",
+                  fmt::format("a \"let\" line cannot use \"{}\", which is known only at launch, "
+                              "because \"let\" values are compiled into the kernel",
                               used));
       }
     }
@@ -465,8 +468,8 @@ class FrontMatterParser {
     }
     check_struct("at", parts_.launch_struct.fields);
     if (parts_.launch_struct.fields.size() > kMostLaunchValues) {
-      find("at")->fail_at_key(
-          fmt::format("the launch struct has more than {} fields, the limit", kMostLaunchValues));
+      find("at")->fail_at_key(fmt::format(
+          "the \"at launch\" struct has too many fields; the limit is {}", kMostLaunchValues));
     }
   }
 
@@ -479,7 +482,7 @@ class FrontMatterParser {
     const auto scanned = find_struct(parts_.about.source, line->declaration.name);
     if (!scanned) {
       throw_at(line->declaration.place, line->declaration.name, 0,
-               fmt::format("the struct {} is never closed", line->declaration.name));
+               fmt::format("the struct {} has no closing '}}'", line->declaration.name));
     }
     add_fields(*line, scanned->fields, "", fields);
   }
@@ -489,11 +492,11 @@ class FrontMatterParser {
     for (const auto& name : names) {
       const auto known = fields_.find(name);
       if (known == fields_.end()) {
-        throw_at(line.declaration.place, line.declaration.name, 0,
-                 fmt::format(
-                     "the field \"{0}\" of {1} has no value; write \"int {0};  //@ tune "
-                     "...\" or \"//@ let ...\" after the field, or make the field static constexpr",
-                     name, base.empty() ? line.declaration.name : base));
+        throw_at(
+            line.declaration.place, line.declaration.name, 0,
+            fmt::format("the field \"{0}\" of {1} has no value; write \"//@ tune ...\" or \"//@ "
+                        "let ...\" after \"int {0};\", or make the field static constexpr",
+                        name, base.empty() ? line.declaration.name : base));
       }
       fields.push_back({.name = name, .type = known->second, .base = base});
     }
@@ -551,8 +554,9 @@ class FrontMatterParser {
     const std::string plain =
         at == std::string::npos ? launch.kernel : launch.kernel.substr(at + 1);
     if (fields_.contains(plain) && !contains(not_compiled_, plain)) {
-      line.fail(0,
-                fmt::format("\"{}\" is both a kernel and a macro; rename one of the two", plain));
+      line.fail(
+          0, fmt::format("\"{}\" is the name of both a kernel and a macro; rename one of the two",
+                         plain));
     }
   }
 

@@ -31,9 +31,9 @@ void check_lines(const std::string& file, std::string_view text) {
     throw_at({file, number, static_cast<int>(column), std::string(line)}, body, 0,
              is_statement
                  ? "\"//@\" must begin in the first column; remove the spaces before \"//@\""
-                 : fmt::format(
-                       "expected here: \"//@\" and one of {}, or a comment that begins with \"//\"",
-                       fmt::join(kHints, ", ")));
+                 : fmt::format("expected here: \"//@\" followed by one of {}, or a comment that "
+                               "begins with \"//\"",
+                               fmt::join(kHints, ", ")));
   }
 }
 
@@ -45,10 +45,9 @@ std::vector<FrontMatterLine> read_hints(const KernelTemplate::Hints& hints,
   auto lines = read_front_matter(hints.file, hints.text);
   for (const auto& line : lines) {
     if (std::find(kHints.begin(), kHints.end(), line.key) != kHints.end()) continue;
-    line.fail_at_key(
-        fmt::format("\"{}\" lines are not allowed in a hints file, which has only {} lines; write "
-                    "this line in {}",
-                    line.key, fmt::join(kHints, ", "), owner));
+    line.fail_at_key(fmt::format(
+        "a hints file can contain only {1} lines, but no \"{0}\" lines; write this line in {2}",
+        line.key, fmt::join(kHints, ", "), owner));
   }
   return lines;
 }

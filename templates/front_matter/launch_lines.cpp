@@ -48,7 +48,7 @@ void add_map(const FrontMatterLine& line, const Operation& operation, const Name
   }
   if (launch.maps.size() == kMostTensorMaps) {
     line.fail_at_key(
-        fmt::format("this launch has more than {} \"map\" lines, the limit", kMostTensorMaps));
+        fmt::format("this launch has too many \"map\" lines; the limit is {}", kMostTensorMaps));
   }
   launch.maps.push_back(parse_tensor_map(line, operation, names));
 }

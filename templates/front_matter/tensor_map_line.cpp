@@ -28,7 +28,7 @@ class MapParser {
     const auto colon = line_.text.find(':');
     const auto slot = trimmed(std::string_view(line_.text).substr(0, colon));
     if (colon == std::string_view::npos || slot.find('?') != std::string_view::npos) {
-      line_.fail(0, "a map begins with its operand: \"a: k, m; box 64, tile_m\"");
+      line_.fail(0, "a map begins with the name of its operand: \"a: k, m; box 64, tile_m\"");
     }
     const auto& slots = operation.type_slots();
     if (std::find(slots.begin(), slots.end(), slot) == slots.end()) {
@@ -95,7 +95,7 @@ class MapParser {
   void check(const Operation& operation) const {
     const std::size_t rank = spec_.extents.size();
     if (spec_.box.size() != rank) {
-      line_.fail(0, fmt::format("the box of this map has {} dimensions, but its tensor has {}",
+      line_.fail(0, fmt::format("the box of this map has {} dimensions, but the tensor has {}",
                                 spec_.box.size(), rank));
     }
     // A leading dimension is of dimension 1; whatever is above that must be said.
@@ -106,8 +106,8 @@ class MapParser {
                                 rank - 1));
     }
     if (operation.operand(spec_.slot) == nullptr && !spec_.workspace) {
-      line_.fail(0, fmt::format("\"{0}\" is not an operand in memory; add \"in_workspace OFFSET\", "
-                                "the place of \"{0}\" in the workspace",
+      line_.fail(0, fmt::format("\"{0}\" is not an operand in memory; add \"in_workspace OFFSET\" "
+                                "with the offset of \"{0}\" in the workspace",
                                 spec_.slot));
     }
   }

@@ -97,11 +97,11 @@ std::vector<Config> usual_configs(const FrontMatterLine& line,
     }
     if (!named.insert(pair.name).second) {
       line.fail(at,
-                fmt::format("\"{}\" has two values in this line; remove one of them", pair.name));
+                fmt::format("\"{}\" appears twice in this line; remove one of the two", pair.name));
     }
     configs = combined(configs, pair);
     if (configs.size() > kMostOfALine) {
-      line.fail(at, fmt::format("this line means {} configurations, but at most {} are allowed",
+      line.fail(at, fmt::format("this line describes {} configurations, but at most {} are allowed",
                                 configs.size(), kMostOfALine));
     }
   }

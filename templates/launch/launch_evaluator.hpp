@@ -53,8 +53,8 @@ class LaunchEvaluator {
     }
     if (*result == 0 && what == "grid") refuse_no_blocks(expression, axis);
     if (*result < least || *result > most) {
-      fail(fmt::format("{} \"{}\" is {}, outside {} to {}", name(), expression.text(), *result,
-                       least, most));
+      fail(fmt::format("{} \"{}\" is {}, but must be from {} to {}", name(), expression.text(),
+                       *result, least, most));
     }
     return *result;
   }
@@ -77,7 +77,7 @@ class LaunchEvaluator {
         !rounded_up.empty() ? fmt::format("Next: \"/\" rounds down; write {}.", rounded_up)
         : text.find('/') == std::string::npos
             ? "Next: write an expression that is at least 1, such as ceil_div(n, block)."
-            : "Next: \"/\" rounds down; write ceil_div(n, block) in place of n / block.";
+            : "Next: \"/\" rounds down; write ceil_div(n, block) instead of n / block.";
     throw EmptyGridError(ErrorKind::template_,
                          fmt::format("{}: grid.{} \"{}\" is 0, so no block would run. {}", where_(),
                                      axis, text, remedy));

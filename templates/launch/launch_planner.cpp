@@ -104,8 +104,8 @@ std::vector<std::int64_t> LaunchPlanner::bind(const Config& config) const {
     const auto value = let.value.evaluate(values);
     if (!value) {
       throw Error(ErrorKind::usage,
-                  fmt::format("{}: {} is undefined for \"{}\"", kernel_template_.name(), let.name,
-                              config.canonical()));
+                  fmt::format("{}: {} is undefined (division by zero or overflow) for \"{}\"",
+                              kernel_template_.name(), let.name, config.canonical()));
     }
     values[static_cast<std::size_t>(space.layout->derived_slots()[i])] = *value;
   }
@@ -142,27 +142,29 @@ std::vector<LaunchGeometry> LaunchPlanner::geometry_of(const Bound& bound,
                            evaluator.value("cooperative", *launch.cooperative, kLeast, kMost) != 0;
     if (geometry.cooperative && geometry.overlaps) {
       evaluator.fail(
-          "a cooperative launch cannot overlap with the previous launch, because all of its blocks "
-          "must be resident at once; make \"overlap\" 0 where \"cooperative\" is 1");
+          "a cooperative launch cannot overlap with the previous launch, because all blocks of a "
+          "cooperative launch must be resident at once; set \"overlap\" to 0 where \"cooperative\" "
+          "is 1");
     }
     // Each dimension is in range; the product need not be.
     if (std::cmp_greater(count_of(geometry.block), limits_.max_threads)) {
-      evaluator.fail(fmt::format("a block of {} threads exceeds {}", count_of(geometry.block),
-                                 limits_.max_threads));
+      evaluator.fail(fmt::format("a block has {} threads, but the device allows at most {}",
+                                 count_of(geometry.block), limits_.max_threads));
     }
     const auto cluster_blocks = count_of(geometry.cluster);
     if (cluster_blocks > kMaxClusterBlocks) {
-      evaluator.fail(
-          fmt::format("a cluster of {} blocks exceeds {}", cluster_blocks, kMaxClusterBlocks));
+      evaluator.fail(fmt::format("a cluster has {} blocks, but Kiln allows at most {}",
+                                 cluster_blocks, kMaxClusterBlocks));
     }
     if (cluster_blocks > 1) {
       if (limits_.sm < kFirstClusterSm) {
-        evaluator.fail(fmt::format("clusters need sm >= {}", kFirstClusterSm));
+        evaluator.fail(
+            fmt::format("clusters of thread blocks need sm_{} or newer", kFirstClusterSm));
       }
       for (std::size_t i = 0; i < 3; ++i) {
         if (geometry.grid[i] % geometry.cluster[i] != 0) {
-          evaluator.fail(fmt::format("grid.{} = {} is not a multiple of the cluster's {}", "xyz"[i],
-                                     geometry.grid[i], geometry.cluster[i]));
+          evaluator.fail(fmt::format("grid.{} = {} is not a multiple of the cluster size {}",
+                                     "xyz"[i], geometry.grid[i], geometry.cluster[i]));
         }
       }
     }
@@ -175,10 +177,11 @@ std::vector<LaunchGeometry> LaunchPlanner::geometry_of(const Bound& bound,
     }
   }
   if (std::ranges::all_of(result, &LaunchGeometry::left_out)) {
-    throw Error(ErrorKind::template_, fmt::format("{}: the \"when\" condition of every launch is 0 "
-                                                  "with \"{}\" for {}; change a condition",
-                                                  kernel_template_.file(), bound.config.canonical(),
-                                                  problem_.sizes_text()));
+    throw Error(
+        ErrorKind::template_,
+        fmt::format("{}: no launch would run, because every \"when\" condition is 0 with the "
+                    "configuration \"{}\" for {}; change a condition",
+                    kernel_template_.file(), bound.config.canonical(), problem_.sizes_text()));
   }
   return result;
 }

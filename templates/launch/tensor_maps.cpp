@@ -28,8 +28,9 @@ class Planner {
   TensorMapPlan run(const Operation& operation, const Problem& problem) {
     plan_.type = problem.type(spec_.slot).value_or(DType::f16);
     if (packed_values(plan_.type) > 1) {
-      fail(fmt::format("{} has several values per byte, which a tensor map cannot describe",
-                       to_string(plan_.type)));
+      fail(fmt::format(
+          "{} has several values per byte, and a tensor map cannot describe such a type",
+          to_string(plan_.type)));
     }
     place(operation);
     plan_.rank = static_cast<std::uint8_t>(spec_.extents.size());
@@ -50,9 +51,10 @@ class Planner {
     plan_.promotion = choice("promote", spec_.promote, {0, 64, 128, 256});
     const std::int64_t row = plan_.box[0] * std::int64_t{size_bytes(plan_.type)};
     if (row % kLine != 0)
-      fail(fmt::format("rows of {} bytes in the box are not a multiple of 16", row));
+      fail(fmt::format("a row of the box has {} bytes, which is not a multiple of 16", row));
     if (plan_.swizzle != 0 && row > plan_.swizzle) {
-      fail(fmt::format("rows of {} bytes in the box exceed the swizzle of {}", row, plan_.swizzle));
+      fail(fmt::format("a row of the box has {} bytes, more than the swizzle of {} bytes", row,
+                       plan_.swizzle));
     }
     return plan_;
   }
@@ -67,8 +69,8 @@ class Planner {
                                       std::int64_t least, std::int64_t most) const {
     const std::int64_t result = value_(expression);
     if (result < least || result > most) {
-      fail(fmt::format("{} \"{}\" is {}, outside {} to {}", what, expression.text(), result, least,
-                       most));
+      fail(fmt::format("{} \"{}\" is {}, but must be from {} to {}", what, expression.text(),
+                       result, least, most));
     }
     return result;
   }
@@ -97,7 +99,7 @@ class Planner {
       plan_.pointer_at = operand->pointer_at;
       plan_.ld_at = operand->ld_at;
     } else {
-      fail("the \"in_workspace\" offset is negative, but the map has no operand in memory either");
+      fail("the \"in_workspace\" offset is negative, and the map's operand is not in memory");
     }
   }
 
@@ -107,7 +109,8 @@ class Planner {
       if (pitch == 0 && i == 0 && !in_workspace_) continue;
       const std::int64_t most = kMostStride / size_bytes(plan_.type) - 1;
       if (pitch < 1 || pitch > most) {
-        fail(fmt::format("pitch {} of dimension {} is outside 1 to {}", pitch, i + 1, most));
+        fail(fmt::format("the pitch of dimension {1} is {0}, but must be from 1 to {2}", pitch,
+                         i + 1, most));
       }
       plan_.strides[i] = pitch * size_bytes(plan_.type);
       if (plan_.strides[i] % kLine != 0) {

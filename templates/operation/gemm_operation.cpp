@@ -37,7 +37,7 @@ std::string_view why_gemm_is_trivial(const Problem& problem) {
   if (problem.size("k") != 0) return "";
   return problem.epilogue.empty()
              ? "k is 0, so Kiln computes D = beta * C with the simplest kernel"
-             : "k is 0, so Kiln computes the epilogue of acc = 0 with the simplest kernel";
+             : "k is 0, so Kiln computes the epilogue for acc = 0 with the simplest kernel";
 }
 
 constexpr TypedOperation kGemmOperation{"gemm",

@@ -70,9 +70,11 @@ void settle_leading_dimension(std::string_view name, std::int64_t& ld, std::int6
   const std::int64_t packed = packed_values(type);
   if (ld == 0) ld = elements_of(row_length, type) * packed;
   if (ld < row_length) {
-    throw Error(ErrorKind::usage, fmt::format("gemm: {} = {} is shorter than a row of {} elements; "
-                                              "use 0 for a tight matrix",
-                                              name, ld, row_length));
+    throw Error(
+        ErrorKind::usage,
+        fmt::format(
+            "gemm: {} = {} is shorter than a row of {} elements; use 0 for rows without padding",
+            name, ld, row_length));
   }
   if (ld % packed != 0) {
     throw Error(

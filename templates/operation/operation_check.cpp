@@ -27,7 +27,7 @@ class ProblemCheck {
 
   void run() {
     if (problem_.operation != operation_.name) {
-      refuse(fmt::format("the text names the operation \"{}\"", problem_.operation));
+      refuse(fmt::format("its operation is \"{}\"", problem_.operation));
     }
     values_ = operation_.whole_values(problem_);
     check_names("size", problem_.sizes, &NamedValue::name, operation_.size_names());
@@ -48,7 +48,7 @@ class ProblemCheck {
   [[noreturn]] void refuse(const std::string& why) const {
     throw Error(ErrorKind::usage,
                 fmt::format("\"{}\" is not a problem of {}: {}; \"kiln operations {}\" shows the "
-                            "parts of a problem",
+                            "sizes, types and traits of the operation",
                             problem_.canonical(), operation_.name, why, operation_.name));
   }
 
@@ -71,16 +71,18 @@ class ProblemCheck {
   void check_cost(std::string_view key, const std::optional<Expression>& cost, double value) const {
     if (value >= 0.0 && std::isfinite(value)) return;
     const std::string text = cost ? cost->text() : "";
-    refuse(fmt::format("the value of \"{}\" is {}; correct the line \"{} {}\" of {}", key, value,
-                       key, text, operation_.origin.file));
+    refuse(
+        fmt::format("the value of \"{}\" is {}, but must be finite and not negative; correct the "
+                    "line \"{} {}\" of {}",
+                    key, value, key, text, operation_.origin.file));
   }
 
   void check_sizes() const {
     for (const SizeSpec& size : operation_.sizes) {
       const auto value = problem_.size(size.name);
       if (value < size.least || value > size.most) {
-        refuse(
-            fmt::format("{} is {}, outside of {} to {}", size.name, *value, size.least, size.most));
+        refuse(fmt::format("{} is {}, but must be from {} to {}", size.name, *value, size.least,
+                           size.most));
       }
     }
   }
@@ -96,7 +98,8 @@ class ProblemCheck {
                            fmt::join(names, " ")));
       }
       if (operation_.is_declared() && packed_values(type) > 1) {
-        refuse(fmt::format("{} is {}, a packed type", slot.name, to_string(type)));
+        refuse(fmt::format("{} is {}, a packed type, which only gemm supports", slot.name,
+                           to_string(type)));
       }
     }
   }
@@ -117,8 +120,8 @@ class ProblemCheck {
     for (const Expression& extent : operand.extents) {
       std::int64_t length = value_of(operand, "extent", extent);
       if (length < 0) {
-        refuse(fmt::format("the extent \"{}\" of the operand {} is {}", extent.text(), operand.name,
-                           length));
+        refuse(fmt::format("the extent \"{}\" of the operand {} is {}, but must not be negative",
+                           extent.text(), operand.name, length));
       }
       if (operand.ld && &extent == &operand.extents.back()) length = distance(operand, length);
       if (length > 0 && bytes > std::numeric_limits<std::int64_t>::max() / length) {
@@ -136,16 +139,16 @@ class ProblemCheck {
     const std::int64_t low = value_of(operand, "fill", *operand.fill.low);
     const std::int64_t high = value_of(operand, "fill", *operand.fill.high);
     if (low > high) {
-      refuse_fill(
-          operand,
-          fmt::format("with {} to {}, an empty range: write the least number first", low, high));
+      refuse_fill(operand, fmt::format("with numbers from {} to {}: write the smaller number first",
+                                       low, high));
     }
     const DType type = problem_.type(operand.name).value();
     const auto number = parse_number_type(to_string(type));
     if (!number || !range_of(*number).whole) return;
     for (const std::int64_t bound : {low, high}) {
       const std::string why = why_not_of_type(*number, bound);
-      if (!why.empty()) refuse_fill(operand, fmt::format("with {} to {}: {}", low, high, why));
+      if (!why.empty())
+        refuse_fill(operand, fmt::format("with numbers from {} to {}: {}", low, high, why));
     }
   }
 

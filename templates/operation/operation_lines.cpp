@@ -61,8 +61,8 @@ void read_bound(const FrontMatterLine& line, TextPart rest, const Operation& ope
   const auto words = split_outer_words(rest);
   if (words.size() < 3 || words[words.size() - 2].text != "of") {
     line.fail(rest.offset,
-              "expected here: \"bound E of T\", an error of E unit roundoffs of T; T is an element "
-              "type or a type slot");
+              "expected here: \"bound E of T\", which allows an error of E unit roundoffs of T; T "
+              "is an element type or a type slot");
   }
   const TextPart type = words.back();
   const auto factor = rest.text.substr(0, words[words.size() - 2].offset - rest.offset);
@@ -149,8 +149,8 @@ TraitSpec parse_trait(const FrontMatterLine& line) {
   TraitSpec trait{std::string(words[0].text), {}, line.comment};
   for (std::size_t i = 1; i < words.size(); ++i) {
     if (trait.values.size() == kMostValues) {
-      line.fail(words[i].offset, fmt::format("the trait has more than {} values; use a size in "
-                                             "place of the trait, or a tunable of the templates",
+      line.fail(words[i].offset, fmt::format("the trait has more than {} values; declare a size "
+                                             "instead of the trait, or a tunable in the templates",
                                              kMostValues));
     }
     const auto value = parse_integer_part(line, words[i]);
@@ -234,7 +234,7 @@ FillSpec parse_fill(const FrontMatterLine& line, TextPart part, const NameTable&
               has_range ? fmt::format("write the least and the largest number after \"{0}\"; put "
                                       "expressions with spaces into parentheses: {0} 0 (n - 1)",
                                       *kind)
-                        : fmt::format("nothing is expected after \"{}\"", *kind));
+                        : fmt::format("remove the text after \"{}\"", *kind));
   }
   if (!has_range) return fill;
   const auto bound = [&](TextPart word) {
@@ -274,7 +274,7 @@ RightSpec parse_right(const FrontMatterLine& line, const Operation& operation) {
   if (kind == "exact" || kind == "checker") {
     if (kind == "checker") right.kind = RightSpec::Kind::checker;
     if (!rest.text.empty()) {
-      line.fail(rest.offset, fmt::format("nothing is expected after \"{}\"", kind));
+      line.fail(rest.offset, fmt::format("remove the text after \"{}\"", kind));
     }
   } else if (kind == "bound") {
     right.kind = RightSpec::Kind::bound;
@@ -304,8 +304,8 @@ std::vector<NamedValue> parse_ragged(const FrontMatterLine& line, const Operatio
     }
     const auto value = parse_integer_part(line, {word.substr(equals + 1), offset + equals + 1});
     if (value < size->least || value > size->most) {
-      line.fail(offset + equals + 1, fmt::format("{} is outside of {} to {}, the range of {}",
-                                                 value, size->least, size->most, name));
+      line.fail(offset + equals + 1, fmt::format("{3} is {0}, but must be from {1} to {2}", value,
+                                                 size->least, size->most, name));
     }
     given.push_back({std::string(name), value});
   }

@@ -122,9 +122,11 @@ class OperationParser {
 
   const FrontMatterLine& need(std::string_view key) const {
     if (const FrontMatterLine* const line = find(key)) return *line;
-    throw Error(ErrorKind::template_, fmt::format("{}:1:1: the operation has no \"//@ {}\" line; "
-                                                  "docs/reference/operations.md has the grammar",
-                                                  file_, key));
+    throw Error(
+        ErrorKind::template_,
+        fmt::format(
+            "{}:1:1: the operation has no \"//@ {}\" line; see docs/reference/operations.md", file_,
+            key));
   }
 
   void check_keys() const {
@@ -185,7 +187,7 @@ class OperationParser {
   static void check_count(const FrontMatterLine& line, std::size_t count, std::size_t most) {
     if (count < most) return;
     line.fail_at_key(
-        fmt::format("the operation has more than {} \"{}\" lines, the limit", most, line.key));
+        fmt::format("the operation has too many \"{1}\" lines; the limit is {0}", most, line.key));
   }
 
   /// The name at the beginning of a line must mean nothing else.
@@ -302,7 +304,7 @@ class OperationParser {
     for (const auto& [text, offset] : split_arguments(list.text)) {
       if (operand.extents.size() == kMostExtents) {
         line.fail(list.offset + offset,
-                  fmt::format("the operand has more than {} extents, the limit", kMostExtents));
+                  fmt::format("the operand has too many extents; the limit is {}", kMostExtents));
       }
       operand.extents.push_back(expression(line, {text, list.offset + offset}));
     }
@@ -364,8 +366,8 @@ class OperationParser {
     for_each("ragged", [this](const FrontMatterLine& line) {
       if (result_.judge.ragged.size() == kMostRagged) {
         line.fail_at_key(
-            fmt::format("the operation has more than {} \"ragged\" lines, the limit; Kiln verifies "
-                        "every candidate at the sizes of each line",
+            fmt::format("the operation has too many \"ragged\" lines; the limit is {}, because "
+                        "Kiln verifies every candidate at the sizes of each line",
                         kMostRagged));
       }
       result_.judge.ragged.push_back(parse_ragged(line, result_));
@@ -397,7 +399,7 @@ class OperationParser {
       auto& extents = part.key == "grid" ? judge.grid : judge.block;
       if (is_args ? args != nullptr : !extents.empty()) {
         part.fail_at_key(
-            fmt::format("two \"{}\" lines belong to the {}; remove one of them", part.key, key));
+            fmt::format("the {1} has two \"{0}\" lines; remove one of them", part.key, key));
       }
       if (is_args) {
         args = &part;
@@ -407,8 +409,8 @@ class OperationParser {
     }
     for (const auto& [name, extents] : {std::pair{"grid", &judge.grid}, {"block", &judge.block}}) {
       if (!extents->empty()) continue;
-      line.fail_at_key(
-          fmt::format("the {} has no \"{}\" line; add the line below this line", key, name));
+      line.fail_at_key(fmt::format(
+          "the {0} has no \"{1}\" line; add a \"{1}\" line below this line", key, name));
     }
     const bool checks = key == "checker";
     const FrontMatterLine& list = args == nullptr ? line : *args;

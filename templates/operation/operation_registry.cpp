@@ -113,7 +113,7 @@ void check_declarable(const Operation& operation, const Operation* rival) {
   }
   if (rival == nullptr || is_same_text(*rival, operation)) return;
   throw Error(ErrorKind::template_,
-              fmt::format("{0}:1:1: {2} declares the operation \"{1}\" too, but differently; "
+              fmt::format("{0}:1:1: the operation \"{1}\" has a different declaration in {2}; "
                           "rename one of the two operations",
                           operation.origin.file, operation.name, rival->origin.file));
 }

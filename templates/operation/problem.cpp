@@ -121,7 +121,7 @@ std::string Problem::canonical() const {
 Problem Problem::parse(std::string_view canonical) {
   const auto kind_end = canonical.find(kKindEnd);
   if (kind_end == std::string_view::npos) {
-    reject(canonical, "has no \" | \" between the kind and the sizes");
+    reject(canonical, "has no \" | \" before the sizes");
   }
   Problem problem;
   bool first = true;

@@ -139,9 +139,10 @@ void check_reference_results(const FrontMatterLine& line, const Operation& opera
     ResultPlaces places;
     count_places(args, i, places);
     if (places.own_type + places.float64 == 0) {
-      line.fail(0, fmt::format("the arguments of the reference lack the output {0}; pass "
-                               "\"{0}.f64\" for a result in float64, or \"{0}\"",
-                               operand.name));
+      line.fail(0,
+                fmt::format("the arguments of the reference lack the output {0}; pass \"{0}.f64\" "
+                            "for a result in float64, or \"{0}\" for a result in the type of {0}",
+                            operand.name));
     }
     if (places.own_type > 0 && places.float64 > 0) {
       line.fail(0, fmt::format(
@@ -180,7 +181,7 @@ std::string parse_independent(const FrontMatterLine& line, const Operation& oper
   for (const OperandSpec& operand : operation.operands) {
     if (const auto part = part_that_follows(operand, size, names); !part.empty()) {
       line.fail(0, fmt::format("{0} of the operand {1} depends on {2}; the \"independent\" size "
-                               "{2} may be only the first extent of an operand",
+                               "{2} can be used only as the first extent of an operand",
                                part, operand.name, size));
     }
     if (operand.role != OperandRole::in && operand.extents.front().text() != size) {

@@ -72,7 +72,7 @@ std::string launch_comment(const LaunchGeometry& geometry, const std::string& na
   }
   if (geometry.overlaps) {
     text +=
-        "//     (it may overlap with the previous launch: "
+        "//     (this launch may overlap with the previous launch: "
         "cudaLaunchAttributeProgrammaticStreamSerialization)\n";
   }
   if (geometry.cooperative) {
@@ -132,8 +132,8 @@ std::string export_text_as(const std::string& file, const RenderedKernel& render
                         arguments_comment(kernel_template.launches()[i].args, operation, values));
   }
   for (const ConstantFill& fill : kernel_template.constant_fills(problem)) {
-    text += fmt::format("// First copy {} to {}, {} bytes\n", operation.operands[fill.operand].name,
-                        fill.array, fill.bytes);
+    text += fmt::format("// Before the launch, copy {} to {} ({} bytes)\n",
+                        operation.operands[fill.operand].name, fill.array, fill.bytes);
   }
   text += scalars_comment(operation);
   const auto workspace = planner.workspace_bytes(rendered.config);

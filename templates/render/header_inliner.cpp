@@ -236,7 +236,8 @@ class HeaderInliner::FileScanner {
     place_.is_certain = is_certain_ && undecided_ == 0;
     const IncludedName named = included_name(line.rest);
     if (line.name != "include") {
-      unresolved(line, fmt::format("kernels cannot use #{}. Next: write #include", line.name));
+      unresolved(line,
+                 fmt::format("kernels cannot use #{}. Next: replace it with #include", line.name));
     } else if (!named.is_there) {
       unresolved(line,
                  "the name of the header is in a macro, which Kiln does not expand. Next: write "
@@ -337,8 +338,7 @@ void HeaderInliner::include(const Place& place, const HeaderSearch::Header& head
   };
   const std::string shown = header.shown();
   if (depth_ == kMostNested)
-    fail(fmt::format("the #include lines nest more than {} levels deep here, the limit",
-                     kMostNested));
+    fail(fmt::format("the #include lines are nested more than {} levels deep here", kMostNested));
   Known& header_known = known(header);
   const bool is_stopped = header_known.is_once || !header_known.guard.empty();
   if (is_stopped && (header_known.was_certain || header_known.is_open)) return;

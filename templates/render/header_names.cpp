@@ -236,12 +236,12 @@ bool is_advised_libcuxx_header(std::string_view name) {
 
 std::string advice_on_missing_header(std::string_view name) {
   if (is_advised_libcuxx_header(name)) {
-    return fmt::format("include <cuda/std/{}> and write cuda::std:: for std::", name);
+    return fmt::format("include <cuda/std/{}> and write cuda::std:: instead of std::", name);
   }
   const bool is_librarys = std::ranges::any_of(
       kOfHostLibraries, [&](std::string_view start) { return name.starts_with(start); });
   if (lists(kOfHosts, name) || is_librarys) {
-    return "write device code without this header, and put host code under #if "
+    return "do not use this header in device code, and put host code under #if "
            "!defined(KILN_RENDERED)";
   }
   const std::string meant = nearest_header(name);

@@ -209,7 +209,7 @@ std::string HeaderSearch::places() const {
   }
   if (cuda_) names.push_back(cuda_->name());
   if (names.empty()) return "";
-  return fmt::format(" in {}, nor among the headers of CUDA and Kiln", fmt::join(names, ", "));
+  return fmt::format(" in {}, or among the headers of CUDA and Kiln", fmt::join(names, ", "));
 }
 
 }  // namespace kiln

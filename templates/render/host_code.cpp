@@ -41,7 +41,7 @@ constexpr std::array<HostNames, 8> kHostNames{{
     {" rand srand srandom drand48 ",
      " random_device mt19937 mt19937_64 default_random_engine uniform_real_distribution "
      "uniform_int_distribution normal_distribution ",
-     "draw numbers with <curand_kernel.h>"},
+     "generate random numbers with <curand_kernel.h>"},
     {" clock_gettime gettimeofday ", " time difftime ", "read the clock with clock64()"},
     {"",
      " thread this_thread jthread mutex lock_guard unique_lock scoped_lock condition_variable "
@@ -104,12 +104,14 @@ std::string explain_standard(std::string_view name) {
     next = fmt::format("include <{}>", header);
   } else {
     next = fmt::format(
-        "include the <cuda/std/...> header of cuda::{0}, if there is one; otherwise remove {0} "
-        "from the kernels",
+        "include the <cuda/std/...> header that declares cuda::{0}, if there is one; otherwise "
+        "remove {0} from the kernels",
         spelled);
   }
-  return fmt::format("none of the included standard headers declares \"{}\" for kernels. Next: {}.",
-                     spelled, next);
+  return fmt::format(
+      "the kernel's code uses \"{}\", but no included header declares it for device code. Next: "
+      "{}.",
+      spelled, next);
 }
 
 std::string_view quoted_behind(std::string_view text, std::string_view mark) {
@@ -126,14 +128,15 @@ std::string why_host_code(const LoggedError& error) {
   if (message.starts_with("A function without execution space annotations") ||
       message.starts_with("A function explicitly marked as a __host__ function")) {
     return fmt::format(
-        "\"{}\" is a host function, and Kiln compiles kernels without host functions. Next: write "
-        "__device__ before the function if kernels call it; {}.",
+        "\"{}\" is a host function, and Kiln compiles kernels without host functions. Next: if "
+        "kernels call this function, write __device__ before it; otherwise {}.",
         marked_word(error), kElsewhere);
   }
   if (message.starts_with("A namespace scope variable without memory space annotations")) {
     return fmt::format(
-        "\"{}\" is a host variable, and Kiln compiles kernels without host variables. Next: write "
-        "constexpr, __constant__ or __device__ before the variable if kernels use it; {}.",
+        "\"{}\" is a host variable, and Kiln compiles kernels without host variables. Next: if "
+        "kernels use this variable, write constexpr, __constant__ or __device__ before it; "
+        "otherwise {}.",
         marked_word(error), kElsewhere);
   }
   if (message.starts_with("device code does not support exception handling")) {

@@ -221,8 +221,10 @@ RenderedKernel render(const Catalog& catalog, const KernelTemplate& kernel_templ
     throw Error(ErrorKind::usage, *reason);
   }
   if (const auto reason = kernel_template.space(problem, limits).why_invalid(config)) {
-    throw Error(ErrorKind::usage, fmt::format("{}: the configuration \"{}\" is not valid here: {}",
-                                              kernel_template.name(), config.canonical(), *reason));
+    throw Error(
+        ErrorKind::usage,
+        fmt::format("{}: the configuration \"{}\" is not valid for this problem on this device: {}",
+                    kernel_template.name(), config.canonical(), *reason));
   }
   const Catalog::Origin& origin = catalog.origin(kernel_template.name());
   RenderedKernel rendered;

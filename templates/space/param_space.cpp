@@ -65,12 +65,12 @@ std::vector<std::string> names_of(const std::vector<Tunable>& tunables) {
 
 /// The message for a name that no tunable has.
 std::string no_such_tunable(const std::vector<Tunable>& tunables, std::string_view name) {
-  return fmt::format("\"{}\" is not a tunable here{}", name,
+  return fmt::format("there is no tunable \"{}\"{}", name,
                      meant_or_known(name, names_of(tunables)));
 }
 
 std::string no_such_value(const Tunable& tunable, std::int64_t value) {
-  return fmt::format("{} = {} is none of {}", tunable.name, value_text(value),
+  return fmt::format("{} cannot be {}; its values are {}", tunable.name, value_text(value),
                      values_text(tunable.values));
 }
 
@@ -261,14 +261,14 @@ std::optional<std::string> ParamSpace::why_empty() const {
       const ParamSpace space(program.names(), program.tunables(), program.derived(),
                              std::move(requirements), {}, program.start(), impl_->origin);
       if (space.count() > 0) continue;
-      return fmt::format("{} (with the default values; all other configurations fail too)",
+      return fmt::format("{} (with the default values; this fails with all other values, too)",
                          at_defaults(space.impl_->program).value_or("no configuration is valid"));
     }
   } catch (const Error&) {
     // A requirement may take too long to count if no other one narrows the space before it.
   }
   return fmt::format(
-      "{} (with the default values; all other configurations break this or another requirement)",
+      "{} (with the default values; every other configuration breaks this or another requirement)",
       at_defaults(program).value_or("no configuration is valid"));
 }
 

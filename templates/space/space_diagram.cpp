@@ -102,13 +102,12 @@ SpaceDiagram::Node SpaceDiagram::combine(std::size_t level, std::span<std::int64
 void SpaceDiagram::count_work(std::size_t level) {
   work_ += program_.tunables()[level].values.size() * program_.work(level);
   if (work_ <= kMostWork) return;
-  throw Error(
-      ErrorKind::template_,
-      fmt::format(
-          "{}{}Kiln cannot count the configurations in reasonable time, because requirements "
-          "connect too many tunables. Next: declare the tunables of a requirement next to each "
-          "other, split long requirements into short requirements, or narrow the space with --set.",
-          origin_, origin_.empty() ? "" : ": "));
+  throw Error(ErrorKind::template_,
+              fmt::format("{}{}Kiln cannot count the configurations in reasonable time, because "
+                          "too many tunables depend on each other through requirements. Next: "
+                          "declare the tunables of a requirement next to each other, split long "
+                          "requirements into short requirements, or narrow the space with --set.",
+                          origin_, origin_.empty() ? "" : ": "));
 }
 
 SpaceDiagram::Node SpaceDiagram::build(std::size_t level, std::span<std::int64_t> values) {

@@ -142,7 +142,7 @@ TEST(Database, ImportDoesNotBelieveAnEditedMedian) {
   empty.write("trials.jsonl", lines);
   const auto run = empty.run({"import", "trials.jsonl"});
   EXPECT_EQ(run.exit_code, 1);
-  EXPECT_NE(run.err.find("'median_ns' is 1, but the field 'samples_ns' gives 2500"),
+  EXPECT_NE(run.err.find("'median_ns' is 1, but the values in 'samples_ns' result in 2500"),
             std::string::npos)
       << run.err;
 }

@@ -302,7 +302,8 @@ TEST(Hints, TemplatesListsWhatAProblemLeaves) {
   const auto run = sandbox.run({"templates", "--m", "64", "--dtype", "f64", "--arch", "sm_90a"});
   EXPECT_EQ(run.exit_code, 0) << run.err;
   EXPECT_NE(run.out.find("for gemm 64 x 4096 x 4096 f64 nn on sm_90a\n"), std::string::npos);
-  EXPECT_NE(run.out.find("gemm_wgmma does not take a=f64"), std::string::npos) << run.out;
+  EXPECT_NE(run.out.find("the template gemm_wgmma does not accept a=f64"), std::string::npos)
+      << run.out;
   EXPECT_EQ(run.err, "kiln: --n, --k not given; Kiln uses 4096\n");
   const auto json = nlohmann::json::parse(
       sandbox.run({"templates", "--m", "64", "--arch", "sm_90a", "--json"}).out);

@@ -100,7 +100,8 @@ TEST(Tune, ASuiteNamesWhatIsUnsupported) {
                                 "sm_80", "--templates", "gemm_naive", "--set", "block_x=32",
                                 "--set", "block_y=1", "--quiet"});
   EXPECT_EQ(run.exit_code, 0) << run.err;
-  EXPECT_NE(run.out.find("limited is unsupported:\n  gemm_naive does not take "), std::string::npos)
+  EXPECT_NE(run.out.find("limited is unsupported:\n  the template gemm_naive does not accept "),
+            std::string::npos)
       << run.out;
   EXPECT_EQ(run.err, "");
 }

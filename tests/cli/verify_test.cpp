@@ -428,7 +428,7 @@ TEST(Epilogues, ATemplateThatIgnoresAnEpilogueIsFound) {
   const Words epilogue{"--epilogue", "relu(acc * alpha)"};
   const auto without = verify(sandbox, "ignores", text, 24, epilogue);
   EXPECT_NE(without.exit_code, 0);
-  EXPECT_THAT(without.err, HasSubstr("ignores does not take epilogues"));
+  EXPECT_THAT(without.err, HasSubstr("the template ignores does not accept epilogues"));
   const auto claimed =
       verify(sandbox, "ignores", replaced(text, "//@ arch ", "//@ epilogue   yes\n//@ arch "), 24,
              epilogue);

@@ -176,11 +176,13 @@ TEST_F(CompileKernels, EveryTemplateTypeRowLayoutAndArchitecture) {
             testing::supported_gemm(kernel, problem_of(row, types, a, b, 16, true), limits);
         const Problem aligned = to_problem(gemm);
         if (const auto why = kernel.why_unsupported(aligned, limits)) {
-          if (why->find(" needs sm == 90, but this is ") != std::string::npos) continue;  // wgmma
+          if (why->find(" needs sm == 90, but this device is ") != std::string::npos)
+            continue;  // wgmma
           EXPECT_EQ(limits.arch, "sm_75") << *why;
           // sm_75 has neither these types nor the cp.async that some templates are built on.
           EXPECT_TRUE(gemm.a == DType::bf16 || gemm.a == DType::tf32 || gemm.a == DType::f64 ||
-                      gemm.a == DType::b1 || why->ends_with("needs sm >= 80, but this is sm_75"))
+                      gemm.a == DType::b1 ||
+                      why->ends_with("needs sm >= 80, but this device is sm_75"))
               << *why;
           continue;
         }

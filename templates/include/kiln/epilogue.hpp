@@ -25,14 +25,14 @@ struct EpilogueEntry;
 ///     Epilogue("silu(acc * alpha + bias[n])")
 ///
 /// Names: `acc` is the element of the product op(A) * op(B). `alpha` and `beta` are the factors of
-/// the launch. `c` is the element of C. If the expression names `c`, the kernel always reads C. Any
-/// other name is an operand of the launch. Pass operands in the order of their first appearance in
-/// the expression. `x[n]` has one element for each column of D, and `x[m]` has one for each row.
+/// the launch. `c` is the element of C. If the expression contains `c`, the kernel always reads C.
+/// Any other name is an operand of the launch. Pass operands in the order of their first appearance
+/// in the expression. `x[n]` has one element for each column of D, and `x[m]` has one for each row.
 /// `x[m,n]` is a row-major matrix with the shape of D. `x[]` is one number in device memory. The
-/// elements of an operand have the type of D, or f32 if D has integer elements. A name may state
-/// another type: `bias:f32[n]`.
+/// elements of an operand have the type of D, or f32 if D has integer elements. To give an operand
+/// another type, write the type after the name: `bias:f32[n]`.
 ///
-/// Operators: + - * / and unary -. The comparisons < > <= >= may only be the condition of a
+/// Operators: + - * / and unary -. The comparisons < > <= >= may appear only in the condition of a
 /// conditional expression, such as `x < y ? a : b`. Functions: relu gelu gelu_tanh silu sigmoid
 /// tanh exp log sqrt rsqrt abs min max, and clamp(x, least, greatest). Kernels compute in f32, or
 /// in f64 if the accumulator is f64. If D has integer elements, kernels round the result to the
@@ -40,12 +40,12 @@ struct EpilogueEntry;
 ///
 /// The value of `amax(x, peak[])` is x. amax() also records the largest |x| in the operand `peak`.
 /// `peak[]` holds one maximum over all elements of D. `peak[m]` holds a maximum for each row, and
-/// `peak[n]` holds a maximum for each column. A peak is f32, or f64 if kernels compute in f64. A
-/// launch replaces the peak in memory with the maximum of the old peak and the largest |x|. Set the
-/// peak to 0 before the launch, or before the first of several launches that share the peak. NaN
-/// counts as larger than any number. Kernels evaluate both branches of `x < y ? a : b` for every
-/// element, and record the peaks of both branches. An expression must not name a peak twice, and
-/// must not read a peak.
+/// `peak[n]` holds a maximum for each column. A peak has the type f32, or f64 if kernels compute in
+/// f64. A launch replaces the peak in memory with the maximum of the old peak and the largest |x|.
+/// Set the peak to 0 before the launch, or before the first of several launches that share the
+/// peak. NaN counts as larger than any number. Kernels evaluate both branches of `x < y ? a : b`
+/// for every element, and record the peaks of both branches. An expression can use a
+/// peak only once, in amax().
 ///
 /// An Epilogue is cheap to copy. Any thread may copy and compare Epilogues. Equal expressions share
 /// one parsed form, which stays in memory until the process ends.
@@ -71,7 +71,7 @@ class KILN_API Epilogue {
   friend constexpr bool operator!=(const Epilogue& left, const Epilogue& right) {
     return !(left == right);
   }
-  /// For the library: the parsed expression, or null for the default epilogue.
+  /// Only for Kiln's own code: the parsed expression, or null for the default epilogue.
   [[nodiscard]] constexpr const detail::EpilogueEntry* entry() const { return entry_; }
 
  private:

@@ -9,8 +9,8 @@
 
 namespace kiln {
 
-/// The kind of an error. Your program can branch on the kind. The program `kiln` derives its exit
-/// code from the kind.
+/// The kind of an error. Your program can handle each kind differently. The program `kiln` derives
+/// its exit code from the kind.
 enum class ErrorKind {
   usage,      ///< the caller made a mistake, for example in a flag, size, pointer or name
   template_,  ///< a template file is malformed; the message gives file:line:column
@@ -21,8 +21,9 @@ enum class ErrorKind {
   internal,   ///< a bug in Kiln: an internal check failed
 };
 
-/// Reports a broken environment or a misuse. Expected outcomes never throw: a failed candidate or
-/// an empty look-up is a return value. `what()` says what happened, where, and what to do next.
+/// The exception that Kiln throws if the environment is broken or the caller makes a mistake.
+/// Expected outcomes are return values, not exceptions: for example, a failed candidate, or a
+/// look-up that finds nothing. `what()` says what happened, where, and what to do next.
 class KILN_API Error : public std::runtime_error {
  public:
   Error(ErrorKind kind, const std::string& message) : std::runtime_error(message), kind_(kind) {}

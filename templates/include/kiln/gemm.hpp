@@ -16,9 +16,10 @@ namespace kiln {
 /// C and D are row-major. op(A) is an m x k matrix, and op(B) is a k x n matrix. `storage_a` says
 /// how A is stored. With Storage::n, A is row-major: m rows of lda elements. With Storage::t, A is
 /// stored transposed: k rows of lda elements. `storage_b` says how B is stored: k rows of ldb
-/// elements with Storage::n, and n rows of ldb elements with Storage::t. A leading dimension counts
-/// elements. A leading dimension of 0 means rows without padding. For packed types, a leading
-/// dimension counts values, and must be a multiple of the number of values in a byte.
+/// elements with Storage::n, and n rows of ldb elements with Storage::t. A leading dimension is a
+/// number of elements. A leading dimension of 0 means rows without padding. For packed types, a
+/// leading dimension is a number of values, and must be a multiple of the number of values in a
+/// byte.
 ///
 /// `alignment_a` to `alignment_d` promise the alignment of the addresses of A to D, in bytes. Each
 /// alignment must be a power of two. Kiln chooses vector widths from an operand's alignment and
@@ -34,17 +35,17 @@ struct Gemm {
   std::int64_t lda = 0, ldb = 0, ldc = 0, ldd = 0;
   int alignment_a = 16, alignment_b = 16, alignment_c = 16, alignment_d = 16;
   /// Whether a launch may pass a beta other than 0. If false, C may be null, and a launch with beta
-  /// != 0 throws Error(usage). For such a problem, the library prefers kernels that were tuned
-  /// without reading C.
+  /// != 0 throws Error(usage). For such a problem, the library prefers kernels that were tuned for
+  /// problems with reads_c = false.
   bool reads_c = false;
   /// The expression that replaces alpha * product + beta * C. With an epilogue, Kiln ignores
-  /// reads_c: a kernel reads C if and only if the expression names `c`.
+  /// reads_c: a kernel reads C if and only if the expression contains `c`.
   Epilogue epilogue;
 
-  /// Makes a problem with the usual accumulator and output for `type`. A and B have the type
-  /// `type`. The accumulator is f32 for f16, bf16, tf32, f32, e4m3 and e5m2; f64 for f64; s32 for
-  /// integers, b1 and b1_xor. C and D also have the type `type`, with three exceptions: f32 for
-  /// tf32, bf16 for e4m3 and e5m2, and s32 for integers, b1 and b1_xor.
+  /// Makes a problem with the usual types of the accumulator and the output for `type`. A and B
+  /// have the type `type`. The accumulator is f32 for f16, bf16, tf32, f32, e4m3 and e5m2; f64 for
+  /// f64; s32 for integers, b1 and b1_xor. C and D also have the type `type`, with three
+  /// exceptions: f32 for tf32, bf16 for e4m3 and e5m2, and s32 for integers, b1 and b1_xor.
   [[nodiscard]] static constexpr Gemm of(DType type, std::int64_t m, std::int64_t n, std::int64_t k,
                                          Storage storage_a = Storage::n,
                                          Storage storage_b = Storage::n) {

@@ -40,8 +40,8 @@ struct NamedType {
 };
 
 /// One problem of an operation that a file in the template path declares.
-/// docs/reference/operations.md has the grammar of declarations. `kiln operations NAME` prints the
-/// sizes, types and traits of an operation. Matrix multiplication is built in: use Gemm instead.
+/// docs/reference/operations.md describes declarations. `kiln operations NAME` prints the sizes,
+/// types and traits of an operation. Matrix multiplication is built in: use Gemm instead.
 ///
 ///     kiln::OperationProblem softmax{
 ///         .operation = "softmax",
@@ -116,8 +116,8 @@ class ShortList {
 };
 
 /// The arguments of one launch of an operation's kernel. Operands and scalars are in the order of
-/// the declaration. OperationKernel::operand_index() and scalar_index() return the position of a
-/// name. Look up positions once, before the launch loop.
+/// the declaration. OperationKernel::operand_index() and scalar_index() return the position of an
+/// operand or a scalar by its name. Look up positions once, before the launch loop.
 struct Arguments {
   /// The device address of every operand, including outputs. An operand is absent from this problem
   /// if its `when` is false, but keeps its position in this list. The launch ignores the address of
@@ -125,9 +125,9 @@ struct Arguments {
   /// without elements. No output may overlap another operand. A kernel reads an `inout` operand and
   /// then writes the result to the same memory.
   ShortList<const void*, kMostOperands> operands = {};
-  /// The values of the first scalars of the declaration. The other scalars get their declared
-  /// defaults. The declared type of a scalar must be able to hold the given value; a floating-point
-  /// type rounds the value.
+  /// The values of the scalars, in the order of the declaration. If the list is shorter than the
+  /// declaration, the remaining scalars get their declared defaults. The declared type of a scalar
+  /// must be able to hold the given value; a floating-point type rounds the value.
   ShortList<Scalar, kMostScalars> scalars = {};
   /// A workspace that the caller allocated: OperationKernel::workspace_bytes() bytes of device
   /// memory, aligned to kCallerWorkspaceAlignment. No other launch may use the workspace at the

@@ -61,7 +61,7 @@ class Scalar {
   }
 
  private:
-  /// The member of Held that holds the number. `float64` holds every number that a double
+  /// Which member of the union Held holds the number. `float64` holds every number that a double
   /// represents exactly. Therefore integers in the other two members are beyond 2^53. `float64` is
   /// the first enumerator, so that zeroed memory is the number 0.
   enum class Kind : std::uint8_t { float64, negative, positive };

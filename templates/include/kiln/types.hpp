@@ -35,9 +35,9 @@ inline constexpr std::string_view kNoEnumerator = "invalid";
 /// bits of a row's last byte. The product of two `b1` values is 1 if both values are 1. The product
 /// of two `b1_xor` values is 1 if the values differ.
 ///
-/// Matrix products (Gemm) take the types from `f16` to `b1_xor` in the list below. All other types
-/// are only for operations that files declare. A `cf32` or `cf64` element is complex: the real
-/// part, then the imaginary part.
+/// Matrix products (Gemm) support the types from `f16` to `b1_xor` in the list below. All other
+/// types are only for operations that files declare. A `cf32` or `cf64` element is complex: the
+/// real part, then the imaginary part.
 enum class DType : std::uint8_t {
   f16,
   bf16,
@@ -89,7 +89,7 @@ inline constexpr std::array<std::uint8_t, 21> kDTypeValues{1, 1, 1, 1, 1, 1, 1, 
   const std::int64_t packed = packed_values(type);
   return (values + packed - 1) / packed;
 }
-/// Whether matrix products (Gemm) take the type.
+/// Whether matrix products (Gemm) support the type.
 [[nodiscard]] constexpr bool is_product_type(DType type) {
   return type <= DType::b1_xor;
 }

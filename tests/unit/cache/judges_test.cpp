@@ -91,8 +91,8 @@ TEST_F(Judges, ALookUpSaysThatABetterKernelWasJudgedByAnother) {
   EXPECT_EQ(answer.match, Match::none);
   EXPECT_THAT(
       answer.unavailable,
-      HasSubstr("gemm_wmma, is not available: the operation's reference, rules, data or verified "
-                "sizes have changed since Kiln verified the kernel; `kiln tune --stale`"));
+      HasSubstr("gemm_wmma, is not available: the operation's reference, tolerances, input data or "
+                "verified sizes have changed since Kiln verified the kernel; `kiln tune --stale`"));
   EXPECT_EQ(answer.warnings.size(), 1U);
   EXPECT_EQ(answer_by(kOld).match, Match::exact);
   // Where both have changed, the template is what people know of.

@@ -73,7 +73,7 @@ TEST(StoreOpen, AFileInPlaceOfAFolderIsNamed) {
   const TempFolder folder;
   test::write_file(folder.file("a"), "x");
   const std::string text = refusal(folder.file("a/b/c/tuning.db"), OpenMode::read_write);
-  EXPECT_NE(text.find("no folder " + folder.file("a/b")), std::string::npos) << text;
+  EXPECT_NE(text.find("cannot create the folder " + folder.file("a/b")), std::string::npos) << text;
 }
 
 TEST(StoreOpen, LeavesNothingButTheDatabase) {

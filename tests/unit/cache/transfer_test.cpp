@@ -208,8 +208,8 @@ TEST_F(Transfer, AnExportThatWasCutOffIsNoticed) {
   text = exported(source);
   text.erase(text.find('\n') + 1, text.find('\n', text.find('\n') + 1) - text.find('\n'));
   EXPECT_EQ(import_text(target, text).broken_off,
-            "x.jsonl is incomplete: the file has 1 rows, but the last line counts 2 trials and 0 "
-            "sessions");
+            "x.jsonl is incomplete: the file has 1 rows, but its last line announces 2 trials and "
+            "0 sessions");
   // What follows the end does not belong to it.
   const TransferCount more =
       import_text(target, exported(source) + trial_to_json(source.trials({})[0]) + "\n");
@@ -297,10 +297,11 @@ TEST_F(Transfer, NeitherImportNorMergeBelievesASpeedThatContradictsItself) {
     EXPECT_EQ(count.written, 0U);
     EXPECT_EQ(count.refused, 5U);
     const std::string all = testing::PrintToString(count.complaints);
-    EXPECT_NE(all.find("'median_ns' is 1, but the field 'samples_ns' gives 1000000"),
+    EXPECT_NE(all.find("'median_ns' is 1, but the values in 'samples_ns' result in 1000000"),
               std::string::npos)
         << all;
-    EXPECT_NE(all.find("6872 TFLOP/s, but this problem takes at least"), std::string::npos) << all;
+    EXPECT_NE(all.find("(6872 TFLOP/s), but this problem takes at least"), std::string::npos)
+        << all;
     EXPECT_NE(all.find("'created_unix_ms' is 2001-09-09"), std::string::npos) << all;
     EXPECT_NE(all.find("'started_unix_ms' is"), std::string::npos) << all;
   }
@@ -356,7 +357,8 @@ TEST_F(Transfer, ProblemsThatTuneWouldNotMakeAreRefused) {
   const Trial turned = odd_trial([](Problem& p) { std::swap(p.sizes[0], p.sizes[2]); });
   (void)source.record_all({turned});
   const TransferCount merged = merge(target, source);
-  EXPECT_NE(fmt::format("{}", fmt::join(merged.complaints, "\n")).find("in the order of gemm"),
+  EXPECT_NE(fmt::format("{}", fmt::join(merged.complaints, "\n"))
+                .find("in the order that the operation gemm declares"),
             std::string::npos);
   EXPECT_EQ(import_text(target, kHeader1 + trial_to_json(turned)).written, 1U);
   // Until they are gone, nothing is said of damage when one asks, and `doctor` names them.

@@ -198,7 +198,7 @@ TEST_F(OperationGet, RefusesWhatIsNoProblem) {
   problem.sizes = {{"rows", 2}, {"rows", 2}};
   EXPECT_THAT(refusal(library, problem), HasSubstr("the size \"rows\" is given twice"));
   problem = row_sums(65537, 3);
-  EXPECT_THAT(refusal(library, problem), HasSubstr("rows is 65537, outside of 0 to 65536"));
+  EXPECT_THAT(refusal(library, problem), HasSubstr("rows is 65537, but must be from 0 to 65536"));
   problem = row_sums(2, 3, 2);
   EXPECT_THAT(refusal(library, problem), HasSubstr("biased is 2"));
   problem.traits.clear();

@@ -106,8 +106,8 @@ TEST(ArgumentCheck, PointersToWideComplexAndDistantElementsAreCompared) {
   EXPECT_THAT(
       why(DType::f32, "PKPKd"),
       HasSubstr("is \"double**\", but the launch passes \"x\", pointers to arrays of f32. Next: "
-                "change the parameter, or the type of x (row.cu:6, --x)."));
-  EXPECT_THAT(why(DType::f32, "PKf"), HasSubstr("leave \"pointers\" out"));
+                "change the parameter's type, or change the type of x (row.cu:6, --x)."));
+  EXPECT_THAT(why(DType::f32, "PKf"), HasSubstr("remove \"pointers\""));
 }
 
 }  // namespace

@@ -284,8 +284,7 @@ TEST(ArgumentList, MistakesAreShownWhereTheyAre) {
   EXPECT_THAT(list_complaint("{x, rows"), HasSubstr("args.cu:1:16: this '{' is not closed"));
   EXPECT_THAT(list_complaint("x, rows}"), HasSubstr("args.cu:1:23: this '}' closes nothing"));
   EXPECT_THAT(list_complaint("{x, (rows}, 1)"), HasSubstr("this '}'"));
-  EXPECT_THAT(list_complaint("{x} + 1"),
-              HasSubstr("args.cu:1:19: expected after a struct: a comma"));
+  EXPECT_THAT(list_complaint("{x} + 1"), HasSubstr("args.cu:1:19: after a struct, only a comma"));
   EXPECT_THAT(list_complaint("{{{{{{{{{x}}}}}}}}}"), HasSubstr("nested too deeply"));
   EXPECT_THAT(list_complaint("(flloat) rows"),
               AllOf(HasSubstr("args.cu:1:17: \"flloat\" is not an argument type"),
@@ -293,18 +292,19 @@ TEST(ArgumentList, MistakesAreShownWhereTheyAre) {
   EXPECT_THAT(list_complaint("(float)"), HasSubstr("args.cu:1:23: an expression"));
   EXPECT_THAT(list_complaint("(float) scale * 2"), HasSubstr("\"scale\" is a scalar"));
   EXPECT_THAT(list_complaint("(unsigned char) shift"),
-              AllOf(HasSubstr("the scalar shift has the declared type s64, but the kernel's type "
-                              "unsigned char cannot hold"),
+              AllOf(HasSubstr("the scalar shift with the type s64, but the type unsigned char in "
+                              "this line cannot hold"),
                     HasSubstr("\"scalar shift u8 = ...\"")));
   EXPECT_THAT(list_complaint("x + 4"), HasSubstr("\"x\" is an address"));
   EXPECT_THAT(list_complaint("y x, rows"), HasSubstr("\"y\" and \"x\""));
   EXPECT_THAT(list_complaint("rows + scale"), HasSubstr("args.cu:1:23: \"scale\""));
-  EXPECT_THAT(list_complaint("rows + workspace"), HasSubstr("pass the workspace alone"));
+  EXPECT_THAT(list_complaint("rows + workspace"),
+              HasSubstr("this expression cannot use the workspace"));
   EXPECT_THAT(list_complaint("workspace - 4"), HasSubstr("args.cu:1:26: write the workspace as"));
   EXPECT_THAT(list_complaint("workspace +"), HasSubstr("args.cu:1:27: an expression"));
-  EXPECT_THAT(list_complaint("x.f64"), HasSubstr("only a reference can use \".f64\""));
+  EXPECT_THAT(list_complaint("x.f64"), HasSubstr("only a reference can use the suffix \".f64\""));
   EXPECT_THAT(list_complaint("x.f32", ArgumentsOf::reference),
-              HasSubstr("an operand has no \".f32\""));
+              HasSubstr("an operand cannot have the suffix \".f32\""));
   EXPECT_THAT(list_complaint("y.magnitud", ArgumentsOf::reference), HasSubstr("\"magnitude\"?"));
   EXPECT_THAT(list_complaint("x.magnitude", ArgumentsOf::reference), HasSubstr("x is an input"));
   EXPECT_THAT(list_complaint("workspace", ArgumentsOf::reference),

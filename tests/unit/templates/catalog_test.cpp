@@ -353,7 +353,7 @@ TEST(CatalogError, NamesThePlace) {
   folder.write("helper.cuh", "");
   folder.write("again.cu", kTinyTemplate);
   EXPECT_THAT(load(ErrorKind::template_),
-              AllOf(HasSubstr("tiny.cu:1:1:"), HasSubstr("is also in"), HasSubstr("again.cu")));
+              AllOf(HasSubstr("tiny.cu:1:1:"), HasSubstr("also declares"), HasSubstr("again.cu")));
   folder.write("again.cu", "//@ temple x\n");
   EXPECT_THAT(load(ErrorKind::template_), StartsWith(folder.path() + "/again.cu:1:5:"));
   EXPECT_THAT(

@@ -84,11 +84,10 @@ TEST(Epilogue, AmaxRecordsInAnOperandThatIsF32OrF64) {
 }
 
 TEST(Epilogue, ErrorsOfAmaxPointAtThePlace) {
-  EXPECT_EQ(error_of("amax(acc, peak[m,n])"),
-            "epilogue: column 11: amax records one number, or one for each row [m] or column [n], "
-            "but not a matrix\n"
-            "  amax(acc, peak[m,n])\n"
-            "            ^");
+  EXPECT_EQ(
+      error_of("amax(acc, peak[m,n])"),
+      "epilogue: column 11: amax records one number for all of D (write []), for each row ([m]) or "
+      "for each column ([n]), but not for each element\n  amax(acc, peak[m,n])\n            ^");
   EXPECT_THAT(error_of("amax(acc)"), HasSubstr("column 9: expected here: ','"));
   EXPECT_THAT(error_of("amax(acc peak[])"),
               AllOf(HasSubstr("column 10: "), HasSubstr("\"acc\" and \"peak\"")));
@@ -104,7 +103,7 @@ TEST(Epilogue, ErrorsOfAmaxPointAtThePlace) {
               HasSubstr("column 11: expected here: the operand that amax"));
   EXPECT_THAT(error_of("amax(acc, c[])"), HasSubstr("column 11: \"c\" is a reserved name"));
   EXPECT_THAT(error_of("amax(acc, p[], 1)"), HasSubstr("column 14: expected here: ')'"));
-  EXPECT_THAT(error_of("amax(acc, p:f16[])"), HasSubstr("column 11: amax records f32"));
+  EXPECT_THAT(error_of("amax(acc, p:f16[])"), HasSubstr("column 11: amax records the type f32"));
   EXPECT_THAT(error_of("amax[n]"), HasSubstr("column 1: \"amax\""));
   for (const char* twice : {"amax(acc,p[])*p[]", "amax(acc,p[])*p[m]", "amax(amax(acc,p[]),p[])"}) {
     EXPECT_THAT(error_of(twice), HasSubstr("\"p\" appears twice")) << twice;
@@ -134,18 +133,21 @@ TEST(Epilogue, ErrorsPointAtThePlace) {
   EXPECT_THAT(error_of("acc )"), HasSubstr("column 5: expected here: an operator or the end"));
   EXPECT_THAT(error_of("2acc"), HasSubstr("column 2: a letter follows the number"));
   EXPECT_THAT(error_of("relu(acc,1)"), HasSubstr("relu takes 1 argument, not 2"));
-  EXPECT_THAT(error_of("bias[k]"), HasSubstr("column 6: expected here: [n] (for each column"));
+  EXPECT_THAT(error_of("bias[k]"),
+              HasSubstr("column 6: expected here: [n] (one element for each column"));
   EXPECT_THAT(error_of("bias[n,m]"), HasSubstr("[m,n]"));
-  EXPECT_THAT(error_of("b:f61[n]"), HasSubstr("column 3: \"f61\" is not a type"));
+  EXPECT_THAT(error_of("b:f61[n]"),
+              HasSubstr("column 3: an operand of an epilogue cannot have the type \"f61\""));
   EXPECT_THAT(error_of("x[n]+x[m]"), HasSubstr("column 6: \"x\" has another extent or type"));
   EXPECT_THAT(error_of("acc[n]"), HasSubstr("column 1: \"acc\""));
   EXPECT_THAT(error_of("acc<0"), HasSubstr("a comparison with '<' needs"));
   EXPECT_THAT(error_of("relu"), HasSubstr("relu is a function"));
   EXPECT_THAT(error_of("1e999"), HasSubstr("not a finite number"));
-  EXPECT_THAT(error_of("a[]+b[]+d[]+e[]+f[]+g[]+h[]"), HasSubstr("more than 6 operands"));
+  EXPECT_THAT(error_of("a[]+b[]+d[]+e[]+f[]+g[]+h[]"),
+              HasSubstr("too many operands; the limit is 6"));
   EXPECT_THAT(error_of(""), HasSubstr("missing"));
   EXPECT_THAT(error_of("acc\x01+"), HasSubstr("column 4"));
-  EXPECT_THAT(error_of(std::string(60, '(') + "acc"), HasSubstr("nests too deeply"));
+  EXPECT_THAT(error_of(std::string(60, '(') + "acc"), HasSubstr("is nested too deeply"));
   EXPECT_THAT(error_of(std::string(1001, ' ')), HasSubstr("the limit is 1000"));
 }
 

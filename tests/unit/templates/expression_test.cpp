@@ -223,7 +223,7 @@ TEST(ExpressionError, ShowsTheWholeLineWhenKnown) {
   NameTable names;
   const SourcePlace place{"test.cu", 3, 15, "//@ require    1 +"};
   EXPECT_EQ(error_text(ErrorKind::template_, [&] { (void)Expression::parse("1 +", names, place); }),
-            "test.cu:3:18: the expression ends where a value is expected\n"
+            "test.cu:3:18: a value is missing at the end of the expression\n"
             "  //@ require    1 +\n"
             "                   ^");
 }
@@ -234,7 +234,7 @@ TEST(ExpressionError, SaysWhatIsWrong) {
   EXPECT_THAT(why_refused("(1 + 2"), HasSubstr("expected here: ')'"));
   EXPECT_THAT(why_refused("1 + )"), HasSubstr("expected here: a value"));
   EXPECT_THAT(why_refused("1 ? 2"), HasSubstr(":17: expected here: ':'"));
-  EXPECT_THAT(why_refused("1 < 2 < 3"), HasSubstr("do not chain"));
+  EXPECT_THAT(why_refused("1 < 2 < 3"), HasSubstr("cannot be chained"));
   EXPECT_THAT(why_refused("1 == 1 == 1"), HasSubstr(":19: comparisons"));
   EXPECT_THAT(why_refused("tile_m = 3"), HasSubstr("write '=='"));
   EXPECT_THAT(why_refused("1 & 2"), HasSubstr("write '&&'"));
@@ -243,7 +243,7 @@ TEST(ExpressionError, SaysWhatIsWrong) {
     EXPECT_THAT(why_refused(number), HasSubstr("not an integer")) << number;
   }
   EXPECT_THAT(why_refused("mix(1, 2)"), HasSubstr("unknown function \"mix\""));
-  EXPECT_THAT(why_refused("min(1)"), HasSubstr("two arguments or more"));
+  EXPECT_THAT(why_refused("min(1)"), HasSubstr("at least two arguments"));
   EXPECT_THAT(why_refused("gcd(1)"), HasSubstr("gcd takes 2 arguments, not 1"));
   EXPECT_THAT(why_refused("log2(1, 2)"), HasSubstr("log2 takes 1 argument, not 2"));
   EXPECT_THAT(why_refused("min(1, 2"), HasSubstr("to close the arguments of min"));
@@ -256,7 +256,7 @@ TEST(ExpressionError, SaysThatACommaOrAnOperatorIsMissing) {
             "  ceil_div(tile_m 4)\n"
             "                  ^");
   EXPECT_THAT(why_refused("min(1, (2) device.sm)"), HasSubstr("\")\" and \"device.sm\""));
-  EXPECT_THAT(why_refused("1 2"), HasSubstr(":14: an operator, or a comma of a list, is missing "
+  EXPECT_THAT(why_refused("1 2"), HasSubstr(":14: an operator (or, in a list, a comma) is missing "
                                             "between \"1\" and \"2\""));
   EXPECT_THAT(why_refused("(tile_m 4)"),
               HasSubstr(": an operator is missing between \"tile_m\" and \"4\""));
@@ -269,7 +269,7 @@ TEST(ExpressionError, BoundsItsDepth) {
   for (int i = 0; i < 90; ++i) right_heavy += "1 + (";
   for (const std::string& deep : {std::string(10000, '('), std::string(10000, '-') + "1",
                                   right_heavy + "1" + std::string(90, ')')}) {
-    EXPECT_THAT(why_refused(deep), HasSubstr("nests too deeply")) << deep.substr(0, 5);
+    EXPECT_THAT(why_refused(deep), HasSubstr("is nested too deeply")) << deep.substr(0, 5);
   }
   std::string sum = "1";
   for (int i = 0; i < 10000; ++i) sum += " + 1";

@@ -211,12 +211,12 @@ TEST(FragmentErrors, OfBases) {
 }
 
 TEST(FragmentErrors, OfHeaders) {
-  EXPECT_THAT(broken_header("//@ require    pieces", "//@ prefer     pieces"),
-              AllOf(StartsWith("parts.cuh:11:5:"),
-                    HasSubstr("\"prefer\" lines are not allowed in a header")));
+  EXPECT_THAT(
+      broken_header("//@ require    pieces", "//@ prefer     pieces"),
+      AllOf(StartsWith("parts.cuh:11:5:"), HasSubstr("\"prefer\" lines are not allowed here")));
   EXPECT_THAT(error_text(ErrorKind::template_,
                          [] { (void)parse_user(std::string(kUser), "#pragma once\n"); }),
-              AllOf(StartsWith("user.cu:8:16:"), HasSubstr("has no \"//@\" lines")));
+              AllOf(StartsWith("user.cu:8:16:"), HasSubstr("contains no \"//@\" lines")));
   EXPECT_THAT(broken_header("int twice;           //@ let 2 * tile", "int twice; int more;"),
               HasSubstr("\"twice\""));
   EXPECT_THAT(broken_header("  int twice;", "  int more;\n  int twice;"),

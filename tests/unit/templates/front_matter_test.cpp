@@ -191,7 +191,8 @@ TEST(FrontMatterError, ATemplateHasAConfigStruct) {
   source.erase(begin, source.find("//@ require") - begin);
   EXPECT_THAT(
       error_text(ErrorKind::template_, [&] { (void)KernelTemplate::parse("x.cu", source); }),
-      HasSubstr("no config struct; mark it where it is declared: struct Name {  //@ config"));
+      HasSubstr(
+          "no config struct; mark the struct where you declare it: struct Name {  //@ config"));
 }
 
 TEST(FrontMatterError, Keys) {
@@ -222,7 +223,7 @@ TEST(FrontMatterError, Tunables) {
   EXPECT_THAT(broken("tune 32 64* 128", "tune 32 32"), HasSubstr("listed twice"));
   EXPECT_THAT(
       broken("tune 32 64* 128", "tune 32* 64*"),
-      AllOf(StartsWith("tiny.cu:12:33:"), HasSubstr("another value is already the default")));
+      AllOf(StartsWith("tiny.cu:12:33:"), HasSubstr("two values are marked as the default")));
   EXPECT_THAT(broken("tune 32 64* 128", "tune 32,64"), HasSubstr("\"32,64\""));
   EXPECT_THAT(broken("tune 32 64* 128", "tune 4294967296"), HasSubstr("32-bit"));
   EXPECT_THAT(broken("tune 32 64* 128", "tune tile_m = 32"),
@@ -239,7 +240,7 @@ TEST(FrontMatterError, Tunables) {
 
 TEST(FrontMatterError, Lets) {
   EXPECT_THAT(broken("let tile_m * tile_n / 16", "let min(tile_m, m)"),
-              AllOf(StartsWith("tiny.cu:14:40:"), HasSubstr("cannot depend on the size \"m\"")));
+              AllOf(StartsWith("tiny.cu:14:40:"), HasSubstr("cannot use the size \"m\"")));
   EXPECT_THAT(broken("let tile_m * tile_n / 16", "let smem_byte"),
               AllOf(StartsWith("tiny.cu:14:28: "), HasSubstr("\"smem_byte\"")));
   EXPECT_THAT(broken("let tile_m * tile_n / 16", "let"),
@@ -301,7 +302,7 @@ TEST(FrontMatterError, PlacesOfContinuedLines) {
               AllOf(StartsWith("tiny.cu:19:33:"), HasSubstr("')'")))
       << "the statement below is not taken for its end";
   EXPECT_THAT(broken("//@ require    tile_m >= tile_n", "//@ require    tile_m >="),
-              StartsWith("tiny.cu:19:25: the expression ends"));
+              StartsWith("tiny.cu:19:25: a value is missing at the end"));
 }
 
 TEST(FrontMatter, StructAtLaunch) {
@@ -325,33 +326,35 @@ TEST(FrontMatterError, StructAtLaunch) {
     return broken("//@ require    threads", "struct TinyLaunch {  //@ " + mark + "\n" + fields +
                                                 "};\n//@ require    threads");
   };
-  EXPECT_THAT(
-      with("  bool splits;   //@ tune 0 1\n"),
-      AllOf(StartsWith("tiny.cu:19:8:"), HasSubstr("fields of a launch struct must be int")));
+  EXPECT_THAT(with("  bool splits;   //@ tune 0 1\n"),
+              AllOf(StartsWith("tiny.cu:19:8:"),
+                    HasSubstr("fields of an \"at launch\" struct must have the type int")));
   EXPECT_THAT(with("  int tile_m;   //@ tune 0 1\n"),
               AllOf(StartsWith("tiny.cu:19:7:"), HasSubstr("\"tile_m\"")));
   EXPECT_THAT(with("  int splits;\n"), HasSubstr("\"splits\" of TinyLaunch"));
   EXPECT_THAT(with("", "config"), HasSubstr("two \"config\" lines"));
   std::string many;
   for (int i = 0; i < 25; ++i) many += fmt::format("  int v{};  //@ let {}\n", i, i);
-  EXPECT_THAT(with(many), AllOf(StartsWith("tiny.cu:18:26:"), HasSubstr("more than 24 fields")));
+  EXPECT_THAT(with(many),
+              AllOf(StartsWith("tiny.cu:18:26:"), HasSubstr("too many fields; the limit is 24")));
   EXPECT_THAT(broken("struct TinyConfig {  //@ config",
                      "struct TinyLaunch {  //@ at launch\n  int splits;  //@ tune 1 2\n};\n"
                      "struct TinyConfig {  //@ config\n  int share;  //@ let 8 / splits"),
               AllOf(StartsWith("tiny.cu:15:27:"),
-                    HasSubstr("cannot depend on \"splits\", which is known only at launch")));
+                    HasSubstr("cannot use \"splits\", which is known only at launch")));
 }
 
 TEST(FrontMatterError, Structs) {
-  EXPECT_THAT(
-      broken("struct TinyConfig {  //@ config", "struct TinyConfig {"),
-      HasSubstr("\"tile_m\" is not in a marked struct; write \"struct Name {  //@ config\""));
+  EXPECT_THAT(broken("struct TinyConfig {  //@ config", "struct TinyConfig {"),
+              HasSubstr("the struct of \"tile_m\" is not marked as the config struct; write "
+                        "\"struct Name {  //@ config\""));
   EXPECT_THAT(broken("  int tile_n; ", "  int tile_n, other; "),
               AllOf(StartsWith("tiny.cu:13:"), HasSubstr("declaration of one field: int name;")));
   EXPECT_THAT(broken("  int tile_n; ", "  float tile_n; "), HasSubstr("tile_n is a float"));
   EXPECT_THAT(broken("  int smem_bytes; ", "  int more;\n  int smem_bytes; "),
               AllOf(StartsWith("tiny.cu:11:8:"),
-                    HasSubstr("the field \"more\" of TinyConfig has no value; write \"int more;")));
+                    HasSubstr("the field \"more\" of TinyConfig has no value; write \"//@ tune "
+                              "...\" or \"//@ let ...\" after \"int more;\"")));
   EXPECT_THAT(broken("tune 32* 64", "config"),
               HasSubstr("\"config\" belongs to a struct, not to a field"));
   EXPECT_NO_THROW((void)KernelTemplate::parse(
@@ -362,7 +365,8 @@ TEST(FrontMatterError, Structs) {
 // The old form, from before fields carried their own values, is shown in the new form.
 TEST(FrontMatterError, TheOldFormIsShownAsTheNew) {
   EXPECT_EQ(broken("//@ arch       sm >= 75", "//@ tune       tile_k = 8 16*   // depth"),
-            "tiny.cu:5:5: \"tune\" belongs on the field of the config struct; write "
+            "tiny.cu:5:5: \"tune\" belongs in the line that declares the field of the config "
+            "struct; write "
             "\"int tile_k;  //@ tune 8 16*\" there, and remove this line\n"
             "  //@ tune       tile_k = 8 16*   // depth\n"
             "      ^");

@@ -183,11 +183,10 @@ TEST_F(HintsTest, AreNoSecondComplaintAboutATemplateThatCannotBeRead) {
 }
 
 TEST_F(HintsErrorTest, StatementsOfOtherKindsBelongInTheTemplate) {
-  EXPECT_THAT(
-      error_of("//@ prefer m > 1\n//@ require m > 1\n"),
-      AllOf(StartsWith("tiny.hints:2:5: \"require\" lines are not allowed in a hints file, which "
-                       "has only prefer, usual, cost lines; write this line in "),
-            HasSubstr("tiny.cu\n  //@ require m > 1\n")));
+  EXPECT_THAT(error_of("//@ prefer m > 1\n//@ require m > 1\n"),
+              AllOf(StartsWith("tiny.hints:2:5: a hints file can contain only prefer, usual, cost "
+                               "lines, but no \"require\" lines; write this line in "),
+                    HasSubstr("tiny.cu\n  //@ require m > 1\n")));
   EXPECT_THAT(error_of("//@ let wide = 2\n"), StartsWith("tiny.hints:1:5: \"let\""));
   EXPECT_THAT(error_of("//@ cots fp32 = 1\n"), StartsWith("tiny.hints:1:5: \"cots\""));
 }
@@ -195,7 +194,8 @@ TEST_F(HintsErrorTest, StatementsOfOtherKindsBelongInTheTemplate) {
 // Such a line would have no effect, and nobody would notice.
 TEST_F(HintsErrorTest, EveryLineIsAStatementOrAComment) {
   EXPECT_EQ(error_of("// of rows\n\nprefer m > 1\n"),
-            "tiny.hints:3:1: expected here: \"//@\" and one of prefer, usual, cost, or a comment "
+            "tiny.hints:3:1: expected here: \"//@\" followed by one of prefer, usual, cost, or a "
+            "comment "
             "that begins with \"//\"\n  prefer m > 1\n  ^");
   EXPECT_THAT(error_of("//@ prefer m > 1\n  # rows\n"),
               StartsWith("tiny.hints:2:3: expected here"));
@@ -246,7 +246,8 @@ TEST_F(HintsErrorTest, NeedATemplateBesideThem) {
   };
   EXPECT_EQ(broken("tinny.hints"),
             folder.path() +
-                "/tinny.hints:1:1: the folder of this hints file has no template tinny.cu. Next: "
+                "/tinny.hints:1:1: the folder of this hints file does not contain the file "
+                "tinny.cu. Next: "
                 "name the hints file after a template's file (NAME.hints for NAME.cu), or remove "
                 "the hints file.");
   folder.write("row_operation.cu", test::kRowOperation);

@@ -63,9 +63,10 @@ TEST(HostCode, NamesThatMayBeTheAuthorsOwnAreLeftAlone) {
 }
 
 TEST(HostCode, FunctionsAndVariablesOfTheHostAreNamed) {
-  EXPECT_THAT(why("A function without execution space annotations (__host__/...) is", "twice(int)"),
-              StartsWith("\"twice\" is a host function, and Kiln compiles kernels without host "
-                         "functions. Next: write __device__ before the function"));
+  EXPECT_THAT(
+      why("A function without execution space annotations (__host__/...) is", "twice(int)"),
+      StartsWith("\"twice\" is a host function, and Kiln compiles kernels without host "
+                 "functions. Next: if kernels call this function, write __device__ before it"));
   EXPECT_THAT(why("A function explicitly marked as a __host__ function is not", "twice(int)"),
               StartsWith("\"twice\" is a host function"));
   EXPECT_THAT(
@@ -77,7 +78,7 @@ TEST(HostCode, StandardNamesThatKernelsCanHaveAreToldWithTheirHeader) {
   EXPECT_THAT(no_member("min"),
               AllOf(HasSubstr("Next: include <algorithm>."), Not(HasSubstr("KILN_RENDERED"))));
   EXPECT_THAT(no_member("array"), HasSubstr("Next: include <cuda/std/array> and write"));
-  EXPECT_THAT(no_member("popcount"), HasSubstr("header of cuda::std::popcount"));
+  EXPECT_THAT(no_member("popcount"), HasSubstr("header that declares cuda::std::popcount"));
 }
 
 TEST(LoggedErrors, HavePlaceMessageAndWhatIsMarked) {

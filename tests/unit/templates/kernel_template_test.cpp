@@ -42,12 +42,13 @@ TEST(KernelTemplate, SaysWhatItDoesNotTake) {
   gemm.c = gemm.d = DType::f32;
   EXPECT_EQ(why_unsupported(gemm), "");
   gemm.d = DType::f16;
-  EXPECT_EQ(why_unsupported(gemm), "tiny does not take d=f16 with a=bf16");
+  EXPECT_EQ(why_unsupported(gemm), "the template tiny does not accept d=f16 with a=bf16");
   EXPECT_THAT(why_unsupported(Gemm::of(DType::f32, 64, 64, 64)),
-              AllOf(StartsWith("tiny "), EndsWith("a=f32")));
+              AllOf(StartsWith("the template tiny "), EndsWith("a=f32")));
   Problem other = halves();
   other.operation = "conv2d";
-  EXPECT_EQ(tiny_template().why_unsupported(other, h200()), "tiny computes gemm, not conv2d");
+  EXPECT_EQ(tiny_template().why_unsupported(other, h200()),
+            "the template tiny computes the operation gemm, not conv2d");
 }
 
 TEST(KernelTemplate, SaysWhichDeviceItNeeds) {
@@ -55,7 +56,7 @@ TEST(KernelTemplate, SaysWhichDeviceItNeeds) {
   old.sm = 70;
   old.arch = "sm_70";
   EXPECT_EQ(tiny_template().why_unsupported(halves(), old),
-            "tiny needs sm >= 75, but this is sm_70");
+            "the template tiny needs sm >= 75, but this device is sm_70");
 }
 
 TEST(KernelTemplate, SaysWhichRequirementNeverHolds) {

@@ -60,7 +60,7 @@ TEST(LaunchPlanner, AnUndefinedOrNegativeCostIsAnErrorWithItsLine) {
   };
   EXPECT_THAT(text("k / (m - m)"), HasSubstr("tiny.cu:24: cost with \"tile_m=64 tile_n=32\""));
   EXPECT_THAT(text("k / (m - m)"), HasSubstr("waits \"k / (m - m)\" is undefined"));
-  EXPECT_THAT(text("k - 65"), HasSubstr("is -1, outside 0"));
+  EXPECT_THAT(text("k - 65"), HasSubstr("is -1, but must be from 0"));
 }
 
 TEST(LaunchPlanner, ConfigFieldsInDeclaredOrder) {
@@ -142,7 +142,8 @@ TEST(LaunchGeometry, ALaunchMayBeLeftOut) {
 
   const auto none = tiny_with_launch("//@ when 0\n//@ grid 4\n//@ block 32\n");
   EXPECT_EQ(error_text(ErrorKind::template_, [&] { (void)planner_of(none).geometry(kTiles); }),
-            "tiny.cu: the \"when\" condition of every launch is 0 with \"tile_m=64 tile_n=32\" for "
+            "tiny.cu: no launch would run, because every \"when\" condition is 0 with the "
+            "configuration \"tile_m=64 tile_n=32\" for "
             "m=100 n=70 k=64");
   const auto undefined = tiny_with_launch("//@ when 1 / (m - 100)\n//@ grid 4\n//@ block 32\n");
   EXPECT_THAT(
@@ -159,17 +160,18 @@ TEST(LaunchGeometry, OutOfRange) {
   };
   EXPECT_EQ(why("//@ grid 1, 65536\n//@ block 32\n"),
             "tiny.cu:21: launch of tiny with \"tile_m=64 tile_n=32\" for m=100 n=70 k=64: "
-            "grid.y \"65536\" is 65536, outside 1 to 65535");
+            "grid.y \"65536\" is 65536, but must be from 1 to 65535");
   EXPECT_THAT(why("//@ grid m - 100\n//@ block 32\n"), HasSubstr("\"m - 100\" is 0"));
   EXPECT_THAT(why("//@ grid 1 / (m - 100)\n//@ block 32\n"), HasSubstr("undefined"));
   EXPECT_THAT(why("//@ grid 2147483648\n//@ block 32\n"), HasSubstr("grid.x"));
   EXPECT_THAT(why("//@ grid 1\n//@ block 1, 1, 65\n"), HasSubstr("block.z"));
-  EXPECT_THAT(why("//@ grid 1\n//@ block 64, 32\n"), HasSubstr("2048 threads exceeds 1024"));
+  EXPECT_THAT(why("//@ grid 1\n//@ block 64, 32\n"),
+              HasSubstr("2048 threads, but the device allows at most 1024"));
   EXPECT_THAT(why("//@ grid 1\n//@ block 1\n//@ smem 232449\n"), HasSubstr("smem"));
   EXPECT_THAT(why("//@ grid 1\n//@ block 1\n//@ smem -1\n"), HasSubstr("is -1"));
   EXPECT_THAT(why("//@ grid 3\n//@ block 1\n//@ cluster 2\n"), HasSubstr("not a multiple"));
   EXPECT_THAT(why("//@ grid 16, 2\n//@ block 1\n//@ cluster 16, 2\n"), HasSubstr("32 blocks"));
-  EXPECT_THAT(why("//@ grid 2\n//@ block 1\n//@ cluster 2\n", "89"), HasSubstr("sm >= 90"));
+  EXPECT_THAT(why("//@ grid 2\n//@ block 1\n//@ cluster 2\n", "89"), HasSubstr("sm_90 or newer"));
 }
 
 TEST(LaunchGeometry, NegativeWorkspace) {

@@ -67,7 +67,8 @@ TEST_F(Limits, ValuesOfATunable) {
 TEST_F(Limits, TunablesAndLines) {
   std::string tunables;
   for (int i = 0; i < 500; ++i) tunables += fmt::format("  int t{};  //@ tune 1 2\n", i);
-  EXPECT_THAT(refusal(tunables), AllOf(StartsWith("tiny.cu:76:"), HasSubstr("more than 64 tun")));
+  EXPECT_THAT(refusal(tunables),
+              AllOf(StartsWith("tiny.cu:76:"), HasSubstr("too many tunables; the limit is 64")));
   std::string lets;
   for (int i = 0; i < 300'000; ++i) lets += fmt::format("  int v{};  //@ let {}\n", i, i);
   EXPECT_THAT(refusal(lets), AllOf(StartsWith("tiny.cu:1029:"), HasSubstr("more than 1024 lines")));
@@ -100,14 +101,16 @@ TEST_F(Limits, ValuesOfATrait) {
 }
 
 TEST_F(Limits, NamesOfAnOperation) {
-  EXPECT_THAT(softmax_refusal(40, [](int i) { return fmt::format("//@ size s{}", i); }),
-              AllOf(StartsWith("soft.cu:42:5: "), HasSubstr("more than 32 \"size\" lines")));
+  EXPECT_THAT(
+      softmax_refusal(40, [](int i) { return fmt::format("//@ size s{}", i); }),
+      AllOf(StartsWith("soft.cu:42:5: "), HasSubstr("too many \"size\" lines; the limit is 32")));
   EXPECT_THAT(softmax_refusal(40, [](int i) { return fmt::format("//@ trait t{} 0 1", i); }),
-              HasSubstr("more than 32 \"trait\" lines"));
+              HasSubstr("too many \"trait\" lines; the limit is 32"));
   EXPECT_THAT(softmax_refusal(40, [](int i) { return fmt::format("//@ type t{} f32", i); }),
-              HasSubstr("more than 32 \"type\" lines"));
-  EXPECT_THAT(softmax_refusal(40, [](int i) { return fmt::format("//@ scalar c{} f32 = 1", i); }),
-              AllOf(StartsWith("soft.cu:44:5: "), HasSubstr("more than 32 \"scalar\" lines")));
+              HasSubstr("too many \"type\" lines; the limit is 32"));
+  EXPECT_THAT(
+      softmax_refusal(40, [](int i) { return fmt::format("//@ scalar c{} f32 = 1", i); }),
+      AllOf(StartsWith("soft.cu:44:5: "), HasSubstr("too many \"scalar\" lines; the limit is 32")));
 }
 
 TEST_F(Limits, OperandsAreAtMostWhatALibraryLaunches) {
@@ -117,7 +120,8 @@ TEST_F(Limits, OperandsAreAtMostWhatALibraryLaunches) {
   EXPECT_EQ(Operation::parse("wide.cu", text).operands.size(), kMostOperands);
   text += "//@ operand x0 in: n\n";
   EXPECT_THAT(error_text(ErrorKind::template_, [&] { (void)Operation::parse("wide.cu", text); }),
-              AllOf(StartsWith("wide.cu:69:5: "), HasSubstr("more than 32 \"operand\" lines")));
+              AllOf(StartsWith("wide.cu:69:5: "),
+                    HasSubstr("too many \"operand\" lines; the limit is 32")));
 }
 
 TEST_F(Limits, LengthOfAName) {
@@ -205,7 +209,7 @@ TEST_F(Limits, DepthOfIncludes) {
   }
   EXPECT_THAT(error_text(ErrorKind::template_,
                          [&] { (void)inlined_text(headers, "#include \"h0.cuh\"\n"); }),
-              AllOf(StartsWith("h198.cuh:1:"), HasSubstr("nest more than 200 levels deep")));
+              AllOf(StartsWith("h198.cuh:1:"), HasSubstr("nested more than 200 levels deep")));
 }
 
 /// Sixteen tunables of forty values, which no order of binding separates.

@@ -98,9 +98,10 @@ TEST(MacroRedefinition, IsRefusedWithItsLineAndARemedy) {
   const auto text = test::error_text(ErrorKind::template_, [] {
     refuse_redefinitions("k.cu", "int a;\n  #define block_size_x 128\n", kMacros);
   });
-  EXPECT_THAT(text, AllOf(StartsWith("k.cu:2:11: \"block_size_x\" is tuned"),
-                          HasSubstr("#ifndef kernel_tuner"),
-                          HasSubstr("\n    #define block_size_x 128\n            ^")));
+  EXPECT_THAT(text,
+              AllOf(StartsWith("k.cu:2:11: this line redefines the tuned macro \"block_size_x\""),
+                    HasSubstr("#ifndef kernel_tuner"),
+                    HasSubstr("\n    #define block_size_x 128\n            ^")));
   EXPECT_NO_THROW(refuse_redefinitions("k.cu", "#ifdef HOST\n#define tile 4\n#endif\n", kMacros));
 }
 
@@ -113,8 +114,8 @@ TEST(MacroRedefinition, ATypoInTheGuardDoesNotHideIt) {
     refuse_redefinitions("k.cu", "#ifndef block_size\n#define block_size_x 4\n#endif\n", kMacros);
   });
   EXPECT_THAT(text, AllOf(StartsWith("k.cu:2:9: "),
-                          HasSubstr("the #ifndef above tests \"block_size\". Next: write "
-                                    "#ifndef block_size_x")));
+                          HasSubstr("the #ifndef above tests \"block_size\". Next: replace that "
+                                    "#ifndef with #ifndef block_size_x")));
 }
 
 /// What is said of a file; "": nothing.
@@ -128,13 +129,13 @@ std::string refusal_of_tunable(std::string_view source) {
 }
 
 TEST(TunableDeclaration, IsRefusedWithItsLineAndARemedy) {
-  EXPECT_THAT(
-      refusal_of_tunable("int a;\nconstexpr int tile = 128;\n"),
-      AllOf(StartsWith("k.cu:2:15: \"tile\" is tuned, so Kiln defines a macro of this name"),
-            HasSubstr("between #ifndef kernel_tuner and #endif"),
-            HasSubstr("\n  constexpr int tile = 128;\n                ^")));
+  EXPECT_THAT(refusal_of_tunable("int a;\nconstexpr int tile = 128;\n"),
+              AllOf(StartsWith("k.cu:2:15: a \"tune\" or \"let\" line declares \"tile\", so Kiln "
+                               "defines a macro of this name"),
+                    HasSubstr("between #ifndef kernel_tuner and #endif"),
+                    HasSubstr("\n  constexpr int tile = 128;\n                ^")));
   EXPECT_THAT(refusal_of_tunable("template <class T,\n          int tile>\n__global__ void k();\n"),
-              AllOf(StartsWith("k.cu:2:15: "), HasSubstr("in place of this template parameter"),
+              AllOf(StartsWith("k.cu:2:15: "), HasSubstr("instead of this template parameter"),
                     HasSubstr("launch KERNEL<tile>")));
 }
 
@@ -160,7 +161,9 @@ TEST(TunableDeclaration, IsFoundInEveryForm) {
                                   "extern __shared__ float tile[];",
                                   "int tile(int x) { return x; }",
                                   "#endif /* a\n b */ int tile;"}) {
-    EXPECT_THAT(refusal_of_tunable(declaration), HasSubstr("\"tile\" is tuned")) << declaration;
+    EXPECT_THAT(refusal_of_tunable(declaration),
+                HasSubstr("a \"tune\" or \"let\" line declares \"tile\""))
+        << declaration;
   }
 }
 

@@ -52,12 +52,11 @@ constexpr std::string_view kDefault =
     "#ifndef block_size_x\n#define block_size_x 128\n#endif\nint at = block_size_x;";
 
 TEST(MisspeltTunable, OneThatOnlyTheTuneLineNamesIsCorrectedThere) {
-  EXPECT_EQ(scale_refusal("block_sizex", "block_size_x", kDefault),
-            "k.cu:4:16: the kernel's text never uses the tunable \"block_sizex\", but line 9 "
-            "names \"block_size_x\", and so do other lines of the front matter. Next: name the "
-            "tunable block_size_x in this line\n"
-            "  //@ tune       block_sizex = 64 128*\n"
-            "                 ^");
+  EXPECT_EQ(
+      scale_refusal("block_sizex", "block_size_x", kDefault),
+      "k.cu:4:16: the kernel's code never uses the tunable \"block_sizex\", but line 9 mentions "
+      "\"block_size_x\", and other \"//@\" lines use that name, too. Next: rename the tunable in "
+      "this line to block_size_x\n  //@ tune       block_sizex = 64 128*\n                 ^");
   EXPECT_THAT(scale_refusal("block_sizex", "block_size_x", "int at = block_size_x;"),
               HasSubstr("line 9 uses \"block_size_x\""));
 }
@@ -65,13 +64,14 @@ TEST(MisspeltTunable, OneThatOnlyTheTuneLineNamesIsCorrectedThere) {
 TEST(MisspeltTunable, OneThatTheTextDefinesByAnotherNameIsRefused) {
   for (const std::string_view tunable :
        {"block_sizex", "block_size", "blok_size_x", "BLOCK_SIZE_X"}) {
-    EXPECT_THAT(scale_refusal(tunable, tunable, kDefault),
-                AllOf(StartsWith("k.cu:4:16: "),
-                      HasSubstr("line 9 names \"block_size_x\", so all candidates would have the "
-                                "same code. Next: use one name in both lines")));
+    EXPECT_THAT(
+        scale_refusal(tunable, tunable, kDefault),
+        AllOf(StartsWith("k.cu:4:16: "),
+              HasSubstr("line 9 mentions \"block_size_x\", so all candidates would have the "
+                        "same code. Next: use the same name in both lines")));
   }
   const std::string_view negated = "#if !defined(block_size_x)\n#endif";
-  EXPECT_THAT(scale_refusal("block_sizex", "block_sizex", negated), HasSubstr("line 9 names"));
+  EXPECT_THAT(scale_refusal("block_sizex", "block_sizex", negated), HasSubstr("line 9 mentions"));
 }
 
 TEST(MisspeltTunable, OneThatOnlyTheLaunchUsesIsNone) {

@@ -108,8 +108,9 @@ TEST(NamedValues, AreAskedForByName) {
   EXPECT_TRUE(space.contains({{"copy", value_named("registers")}, {"stages", 1}}));
   EXPECT_FALSE(space.contains({{"copy", value_named("registers")}, {"stages", 2}}));
   EXPECT_THAT(space.why_invalid({{"copy", value_named("bulk")}, {"stages", 2}}).value(),
-              HasSubstr("copy = bulk is none of registers cp_async tma"));
-  EXPECT_THAT(space.why_invalid({{"copy", 1}, {"stages", 2}}).value(), HasSubstr("copy = 1"));
+              HasSubstr("copy cannot be bulk; its values are registers cp_async tma"));
+  EXPECT_THAT(space.why_invalid({{"copy", 1}, {"stages", 2}}).value(),
+              HasSubstr("copy cannot be 1"));
   ASSERT_EQ(made.space_spec().usual.size(), 2U);
   EXPECT_EQ(made.space_spec().usual[1].canonical(), "copy=tma stages=2");
 }
@@ -150,7 +151,7 @@ TEST(NamedValueErrors, SayWhatToWrite) {
               HasSubstr("\"Registers\" is neither a 32-bit integer nor a name"));
   EXPECT_THAT(
       broken_names("int threads;        //@ let copy.tma", "Copy threads; //@ let copy.tma"),
-      HasSubstr("a let must be an int or a bool"));
+      HasSubstr("a field with \"let\" must be an int or a bool"));
   EXPECT_THAT(broken_names("let copy.tma ?", "let copy.tmb ?"),
               AllOf(HasSubstr("\"copy.tmb\""), HasSubstr("copy.tma")));
   EXPECT_THAT(broken_names("usual      copy=registers|tma", "usual      copy=bulk"),

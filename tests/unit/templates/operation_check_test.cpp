@@ -38,7 +38,7 @@ TEST(OperationCheck, TakesItsProblems) {
 
 TEST(OperationCheck, NamesWhatIsOutside) {
   EXPECT_THAT(refusal(softmax_problem(0, 1)),
-              AllOf(HasSubstr("is not a problem of soft: rows is 0, outside of 1 to 65536"),
+              AllOf(HasSubstr("is not a problem of soft: rows is 0, but must be from 1 to 65536"),
                     HasSubstr("kiln operations soft")));
   EXPECT_THAT(refusal(softmax_problem(1, 4097)),
               AllOf(HasSubstr("cols is 4097"), HasSubstr("1 to 4096")));
@@ -50,7 +50,7 @@ TEST(OperationCheck, NamesWhatIsOutside) {
   EXPECT_THAT(refusal(problem), HasSubstr("masked is 2, but the allowed values are 0 1"));
   problem = softmax_problem(1, 1);
   problem.operation = "gemm";
-  EXPECT_THAT(refusal(problem), HasSubstr("the text names the operation \"gemm\""));
+  EXPECT_THAT(refusal(problem), HasSubstr("its operation is \"gemm\""));
   problem = softmax_problem(1, 1);
   problem.epilogue = "x";
   EXPECT_THAT(refusal(problem), HasSubstr("only gemm"));
@@ -124,18 +124,21 @@ TEST(OperationCheck, AFillIsWithinItsTypeAndHasItsLine) {
   EXPECT_THAT(filled(DType::u16, "fill integers (0 - 5) 5"), HasSubstr("0 to 65535"));
   EXPECT_THAT(
       filled(DType::f32, "fill integers 0 (0 - 1)"),
-      ::testing::AllOf(HasSubstr("soft.cu:15: "), HasSubstr("write the least number first")));
+      ::testing::AllOf(HasSubstr("soft.cu:15: "), HasSubstr("write the smaller number first")));
 }
 
 TEST(OperationCheck, FlopsAndBytesAreNotNegative) {
   const std::string less = replaced(kSoftmaxOperation, "5 * rows * cols", "5 * rows * (cols - 9)");
   EXPECT_THAT(refusal(softmax_problem(2, 1), less),
-              HasSubstr("the value of \"flops\" is -80; correct the line \"flops 5 * rows * (cols "
+              HasSubstr("the value of \"flops\" is -80, but must be finite and not negative; "
+                        "correct the line \"flops 5 * rows * (cols "
                         "- 9)\" of soft.cu"));
   Operation::parse("soft.cu", less).check(softmax_problem(2, 9));
   const std::string fewer = replaced(kSoftmaxOperation, "//@ flops", "//@ bytes -rows\n//@ flops");
-  EXPECT_THAT(refusal(softmax_problem(2, 1), fewer),
-              HasSubstr("the value of \"bytes\" is -2; correct the line"));
+  EXPECT_THAT(
+      refusal(softmax_problem(2, 1), fewer),
+      HasSubstr(
+          "the value of \"bytes\" is -2, but must be finite and not negative; correct the line"));
 }
 
 TEST(OperationCheck, TemplatesKnowDerivedSizes) {

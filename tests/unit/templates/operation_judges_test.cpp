@@ -212,9 +212,9 @@ TEST(Checkers, MistakesAreShown) {
   EXPECT_THAT(judged_complaint("{place, wrong}", "wrong"), HasSubstr("lack the output place"));
   EXPECT_THAT(judged_complaint("y.before", "place.before"), HasSubstr("place is not \"inout\""));
   EXPECT_THAT(judged_complaint("y.before", "y.magnitude"),
-              HasSubstr("only a reference can use \".magnitude\""));
+              HasSubstr("only a reference can use the suffix \".magnitude\""));
   EXPECT_THAT(judged_complaint("x, y, cols, ldx", "x, y, y.before, ldx"),
-              HasSubstr("only a checker can use \".before\""));
+              HasSubstr("only a checker can use the suffix \".before\""));
   EXPECT_THAT(judged_complaint("x, y, cols, ldx", "x, y, wrong, ldx"),
               AllOf(HasSubstr("judged.cu:26:22: "), HasSubstr("\"wrong\"")));
   EXPECT_THAT(judged_complaint("first_wrong, all", "workspace"),

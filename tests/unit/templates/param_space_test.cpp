@@ -73,9 +73,9 @@ TEST(ParamSpace, SaysWhyAConfigurationIsInvalid) {
   EXPECT_EQ(why("a=4 b=4"),
             "area <= limit does not hold with limit = 8, area = 16: the area must fit");
   EXPECT_THAT(why("a=1 b=1"), AllOf(StartsWith("a != 1 || b != 1 "), EndsWith("a = 1, b = 1")));
-  EXPECT_EQ(why("a=3 b=1"), "a = 3 is none of 1 2 4");
+  EXPECT_EQ(why("a=3 b=1"), "a cannot be 3; its values are 1 2 4");
   EXPECT_EQ(why("a=2"), "b has no value");
-  EXPECT_EQ(why("a=2 b=4 bb=1"), "\"bb\" is not a tunable here; there are a, b");
+  EXPECT_EQ(why("a=2 b=4 bb=1"), "there is no tunable \"bb\"; there are a, b");
   EXPECT_TRUE(space.contains(Config::parse("a=2 b=4")));
   EXPECT_FALSE(space.contains(Config::parse("a=4 b=4")));
   EXPECT_FALSE(space.contains(Config::parse("a=2 b=4 c=1")));
@@ -114,7 +114,7 @@ TEST(ParamSpace, SaysWhyNothingIsValid) {
                          .build();
   EXPECT_EQ(alone.why_empty(),
             "m / a <= 400 does not hold with m = 1000, a = 1: too many blocks (with the default "
-            "values; all other configurations fail too)");
+            "values; this fails with all other values, too)");
   const auto between = SpaceBuilder().tune("a", {1, 2}).require("a == 2").require("a == 1").build();
   EXPECT_THAT(between.why_empty().value(),
               AllOf(HasSubstr("a == 2 "), HasSubstr("a = 1"), HasSubstr("or another")));
@@ -204,7 +204,7 @@ TEST(ParamSpace, NarrowsAndKeepsTheRest) {
     return error_text(ErrorKind::usage, [&] { (void)space.narrowed({{name, values}}); });
   };
   EXPECT_THAT(why("c", {1}), HasSubstr("\"c\""));
-  EXPECT_THAT(why("a", {3}), HasSubstr("a = 3 is none of 1 2 4"));
+  EXPECT_THAT(why("a", {3}), HasSubstr("a cannot be 3; its values are 1 2 4"));
   EXPECT_THAT(why("a", {}), HasSubstr("no value remains for a"));
 }
 

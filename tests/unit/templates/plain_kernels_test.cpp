@@ -93,7 +93,7 @@ TEST(PlainKernels, TypesAreThoseOfTheOperation) {
       made.why_unsupported(row_problem(2, 3, DType::f64, DType::f32), hopper()).value_or(""),
       HasSubstr("x=f64"));
   EXPECT_THAT(broken_row("//@ tune       shift", "//@ types x=f32|f64 y=x\n//@ tune shift"),
-              HasSubstr("row_scale does not list f64 for \"x\""));
+              HasSubstr("the operation row_scale does not allow the type f64 for \"x\""));
 }
 
 TEST(PlainKernels, ArgumentsArePlanned) {
@@ -213,11 +213,13 @@ TEST_F(RenderedRowTest, AFileThatDefinesATunableAnewIsRefused) {
     return error_text(ErrorKind::template_, [&] { load(text); });
   };
   const std::string anew = "#define block_size 64\nstruct Sizes {";
-  EXPECT_THAT(refusal(row_text("struct Sizes {", anew)),
-              AllOf(StartsWith(folder_.path() + "/a_template.cu:20:9: \"block_size\" is tuned"),
-                    HasSubstr("#ifndef kernel_tuner")));
+  EXPECT_THAT(
+      refusal(row_text("struct Sizes {", anew)),
+      AllOf(StartsWith(folder_.path() +
+                       "/a_template.cu:20:9: this line redefines the tuned macro \"block_size\""),
+            HasSubstr("#ifndef kernel_tuner")));
   EXPECT_THAT(refusal(row_text("struct Sizes {", "#undef warps\nstruct Sizes {")),
-              HasSubstr("\"warps\" is tuned"));
+              HasSubstr("this line redefines the tuned macro \"warps\""));
   // As Kernel Tuner's users write it.
   load(row_text("struct Sizes {",
                 "#ifndef kernel_tuner\n#define block_size 64\n#endif\nstruct Sizes {"));
@@ -234,10 +236,10 @@ TEST_F(RenderedRowTest, AFileThatDefinesATunableAnewIsRefused) {
   // In a header as well.
   folder_.write("tiles.cuh", "\n#define block_size 64\n");
   EXPECT_THAT(refusal(row_text("struct Sizes {", "#include \"tiles.cuh\"\nstruct Sizes {")),
-              StartsWith("tiles.cuh:2:9: \"block_size\" is tuned"));
+              StartsWith("tiles.cuh:2:9: this line redefines the tuned macro \"block_size\""));
   folder_.write("tiles.cuh", "\nconstexpr int block_size = 64;\n");
   EXPECT_THAT(refusal(row_text("struct Sizes {", "#include \"tiles.cuh\"\nstruct Sizes {")),
-              StartsWith("tiles.cuh:2:15: \"block_size\" is tuned"));
+              StartsWith("tiles.cuh:2:15: a \"tune\" or \"let\" line declares \"block_size\""));
 }
 
 TEST_F(RenderedRowTest, ExportNamesGeometryAndArguments) {
@@ -273,7 +275,7 @@ TEST_F(RenderedRowTest, AnOperationThatIsDeclaredTwiceNamesBothFiles) {
   EXPECT_THAT(
       error_text(ErrorKind::template_, [&] { (void)Catalog::with_directories({folder_.path()}); }),
       AllOf(StartsWith(folder_.path() + "/row_twice.cu:1:1:"),
-            HasSubstr(folder_.path() + "/row_scale.cu declares the operation")));
+            HasSubstr("has a different declaration in " + folder_.path() + "/row_scale.cu")));
 }
 
 TEST(PlainKernelsError, Macros) {
@@ -299,10 +301,10 @@ TEST(PlainKernelsError, Macros) {
         << taken;
   }
   EXPECT_THAT(broken_row("shift = -1* 0", "fill_sums = 1 2\n//@ tune shift = 0"),
-              HasSubstr("\"fill_sums\" is both a kernel and a macro"));
+              HasSubstr("\"fill_sums\" is the name of both a kernel and a macro"));
   EXPECT_THAT(broken_row("shift = -1* 0", "9shift = 1"), StartsWith("row.cu:7:16:"));
   EXPECT_THAT(broken_row("struct Sizes {\n  int rows;", "struct Sizes {\n  int rows;  //@ tune 1"),
-              HasSubstr("\"rows\" is not in a marked struct"));
+              HasSubstr("the struct of \"rows\" is not marked"));
 }
 
 TEST(PlainKernelsError, NamesOfKernels) {
@@ -427,21 +429,21 @@ TEST(PlainKernels, AllowedFindingsHaveAReason) {
             "accepted in fill_sums: race same_value (all store the same); accepted in fill_sums: "
             "uninitialised unused (masked later)");
   EXPECT_THAT(broken_row(part, "//@   allow    race same_value\n" + part),
-              HasSubstr("write the reason after \"//\""));
+              HasSubstr("the reason is missing; write it after \"//\""));
   EXPECT_THAT(broken_row(part, "//@   allow    race same_valu  // so\n" + part),
               HasSubstr("\"race same_value\"?"));
   EXPECT_THAT(broken_row(part,
                          "//@   allow    race same_value  // a\n"
                          "//@   allow    race same_value  // b\n" +
                              part),
-              HasSubstr("already has \"allow race same_value\""));
+              HasSubstr("already has a line \"allow race same_value\""));
 }
 
 TEST(PlainKernels, TexturesAreRefusedWithTheirLine) {
   EXPECT_THAT(
       broken_row("fill_sums(int* sums, Sizes sizes)",
                  "fill_sums(int* sums,\n    cudaTextureObject_t image)"),
-      AllOf(StartsWith("row.cu:26:5: "), HasSubstr("textures and surfaces are not supported"),
+      AllOf(StartsWith("row.cu:26:5: "), HasSubstr("does not support textures and surfaces"),
             HasSubstr("pass the array to the kernel as an operand")));
   EXPECT_NO_THROW((void)row_plain("extern \"C\" __global__ void fill_sums",
                                   "__global__ void other(cudaSurfaceObject_t);\n"
@@ -465,7 +467,7 @@ TEST(PlainKernels, FaultyConstantsAreRefused) {
   EXPECT_THAT(refused("//@ constant   d_x ="), HasSubstr("row_scale has no operand \"\""));
   EXPECT_THAT(refused("//@ constant   d_x = X"),
               AllOf(StartsWith("row.cu:9:22: "), HasSubstr("\"x\"?")));
-  EXPECT_THAT(refused("//@ constant   d_x = y"), HasSubstr("kernels write \"y\""));
+  EXPECT_THAT(refused("//@ constant   d_x = y"), HasSubstr("\"y\" is an output"));
   EXPECT_THAT(refused("//@ constant   d_x = x\n//@ constant d_x = x"),
               HasSubstr("already fills d_x"));
   std::string gemm(test::kTinyTemplate);
@@ -492,14 +494,15 @@ TEST(PlainKernels, LogsAreExplained) {
   EXPECT_THAT(explain_compile_log(row_plain("void fill_sums(", "void fill_sum("), kNameLog),
               HasSubstr("\"fill_sums\""));
   EXPECT_THAT(explain_compile_log(row_plain(", int kMore>", ">"), kNameLog),
-              AllOf(StartsWith("row.cu:15: the launch gives the kernel scale_rows 4 template "
-                               "arguments, but it has 3"),
+              AllOf(StartsWith("row.cu:15: the launch passes 4 template arguments to the kernel "
+                               "scale_rows, but the kernel has 3"),
                     HasSubstr("launch mine::scale_rows<...>")));
   EXPECT_THAT(explain_compile_log(row_plain(), kNameLog), StartsWith("row.cu: "));
   const std::string number =
       "row.cu(30): error: expected an identifier\n  Mine block_size = 4;\n       ^\n";
   EXPECT_THAT(explain_compile_log(row_plain(), number),
-              AllOf(StartsWith("row.cu:30: \"block_size\" is tuned, so Kiln defines a macro"),
+              AllOf(StartsWith("row.cu:30: a \"tune\" or \"let\" line declares \"block_size\", so "
+                               "Kiln defines a macro"),
                     HasSubstr("#ifndef kernel_tuner"), EndsWith(number)));
   EXPECT_EQ(explain_compile_log(row_plain(), number.substr(0, number.find('\n') + 1)),
             number.substr(0, number.find('\n') + 1));
@@ -516,9 +519,9 @@ TEST(PlainKernels, ParametersAreComparedWithArguments) {
   EXPECT_EQ(why(head + "PKT_PT0_jif"), "") << "signs do not matter";
   EXPECT_EQ(why("scale_rows"), "") << "extern \"C\": nothing is known";
   EXPECT_THAT(why(head + "PKT_PT0_iiff"),
-              AllOf(StartsWith("row.cu:15: mine::scale_rows gets 5 arguments (x, y, rows, cols, "
-                               "scale), but has 6 parameters (__half const*, float*, int, int, "
-                               "float, float)"),
+              AllOf(StartsWith("row.cu:15: the launch passes 5 arguments to mine::scale_rows (x, "
+                               "y, rows, cols, scale), but the kernel has 6 parameters (__half "
+                               "const*, float*, int, int, float, float)"),
                     HasSubstr("Next:")));
   EXPECT_THAT(
       why(head + "PKT_PT0_xif"),
@@ -544,8 +547,8 @@ TEST(PlainKernels, PointersAreComparedWithTheTypesOfOperands) {
   EXPECT_THAT(
       why("", "", head + "PKhPT0_iif"),
       AllOf(HasSubstr("parameter 1 of mine::scale_rows is \"unsigned char*\""), HasSubstr("\"x\""),
-            HasSubstr("f16. Next: change the parameter (a kernel "
-                      "that casts takes \"void*\" or \"const void*\"), or the type of x ("),
+            HasSubstr("f16. Next: change the parameter's type (to \"void*\" or \"const void*\" if "
+                      "the kernel casts the pointer), or change the type of x ("),
             HasSubstr(".cu:6, --x).")));
   EXPECT_THAT(why("", "", head + "PKT_PaiiT0_"), HasSubstr("parameter 2 of")) << "signed char";
   EXPECT_EQ(why("", "", head + "PKjPT0_iif"), "") << "two halves at a time";
@@ -587,7 +590,7 @@ TEST(PlainKernels, PointersAreComparedWithTheTypesOfOperands) {
   for (const char* const type : {"int32_t", "std::uint32_t", "uint", "unsigned"}) {
     EXPECT_EQ(plain(fmt::format("const float* x, {} rows", type)), "") << type;
   }
-  EXPECT_THAT(plain("const float* x"), HasSubstr("gets 2 arguments (x, rows), but has 1"));
+  EXPECT_THAT(plain("const float* x"), HasSubstr("(x, rows), but the kernel has 1 parameters"));
 }
 
 }  // namespace

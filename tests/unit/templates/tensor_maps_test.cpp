@@ -125,10 +125,10 @@ TEST(TensorMaps, DescriptionsTellPlansApart) {
 }
 
 TEST(TensorMaps, LinesThatAreWrongArePointedAt) {
-  EXPECT_THAT(parse_error("k, m; box 8, 8"), HasSubstr("begins with its operand"));
+  EXPECT_THAT(parse_error("k, m; box 8, 8"), HasSubstr("begins with the name of its operand"));
   EXPECT_THAT(parse_error("x: k, m; box 8, 8"), HasSubstr("gemm has no type slot \"x\""));
   EXPECT_THAT(parse_error("a: k, m"),
-              HasSubstr("box of this map has 0 dimensions, but its tensor has 2"));
+              HasSubstr("box of this map has 0 dimensions, but the tensor has 2"));
   EXPECT_THAT(parse_error("a: k, m; box 8, 8; swizle 128"),
               AllOf(HasSubstr("a map has no part \"swizle\""), HasSubstr("\"swizzle\"?")));
   EXPECT_THAT(parse_error("a: k, m; box 8, 8; box 8, 8"), HasSubstr("two \"box\""));
@@ -139,22 +139,27 @@ TEST(TensorMaps, LinesThatAreWrongArePointedAt) {
   const std::string map = "//@   map a: k, m; box 8, 8\n";
   EXPECT_THAT(
       error_text(ErrorKind::template_, [&] { (void)tiny_with_maps(map + map + map + map + map); }),
-      HasSubstr("more than 4 \"map\" lines"));
+      HasSubstr("too many \"map\" lines; the limit is 4"));
 }
 
 TEST(TensorMaps, ValuesThatCudaRefusesAreNamed) {
-  EXPECT_THAT(plan_error("a: k, m; box 512, 8"), HasSubstr("box \"512\" is 512, outside 1 to 256"));
+  EXPECT_THAT(plan_error("a: k, m; box 512, 8"),
+              HasSubstr("box \"512\" is 512, but must be from 1 to 256"));
   EXPECT_THAT(plan_error("a: k, m; box 4, 8"),
-              HasSubstr("8 bytes in the box are not a multiple of 16"));
-  EXPECT_THAT(plan_error("a: k, m; box 64, 8; swizzle 64"), HasSubstr("exceed the swizzle of 64"));
-  EXPECT_THAT(plan_error("a: k, m; box 8, 8; swizzle 16"), HasSubstr("none of 0 32 64 128"));
-  EXPECT_THAT(plan_error("a: k, m; box 8, 8; promote 512"), HasSubstr("none of 0 64 128 256"));
+              HasSubstr("a row of the box has 8 bytes, which is not a multiple of 16"));
+  EXPECT_THAT(plan_error("a: k, m; box 64, 8; swizzle 64"),
+              HasSubstr("more than the swizzle of 64"));
+  EXPECT_THAT(plan_error("a: k, m; box 8, 8; swizzle 16"),
+              HasSubstr("allowed values are 0 32 64 128"));
+  EXPECT_THAT(plan_error("a: k, m; box 8, 8; promote 512"),
+              HasSubstr("allowed values are 0 64 128 256"));
   EXPECT_THAT(plan_error("a: k, m; box 8, 8; pitch 4"), HasSubstr("not a multiple of 16"));
   EXPECT_THAT(plan_error("a: k, m; box 8, 8; pitch 0; in_workspace 0"),
-              HasSubstr("pitch 0 of dimension 1"));
+              HasSubstr("the pitch of dimension 1 is 0, but must be from 1"));
   EXPECT_THAT(plan_error("a: k, m; box 8, 8; pitch 8; in_workspace 8"),
               HasSubstr("not a multiple of 16"));
-  EXPECT_THAT(plan_error("acc: n, m; box 8, 8; pitch 8; in_workspace -1"), HasSubstr("no operand"));
+  EXPECT_THAT(plan_error("acc: n, m; box 8, 8; pitch 8; in_workspace -1"),
+              HasSubstr("not in memory"));
 }
 
 }  // namespace

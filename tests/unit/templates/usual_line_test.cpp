@@ -124,7 +124,8 @@ TEST(UsualLineError, TooManyCombinations) {
   std::string text = with_usual("//@ usual tile_m=32|64|128 tile_n=32|64 splits=1|2|4\n");
   EXPECT_THAT(
       error_text(ErrorKind::template_, [&] { (void)KernelTemplate::parse("tiny.cu", text); }),
-      StartsWith("tiny.cu:21:41: this line means 18 configurations, but at most 16 are allowed\n"));
+      StartsWith(
+          "tiny.cu:21:41: this line describes 18 configurations, but at most 16 are allowed\n"));
 }
 
 TEST(UsualLineError, Malformed) {
@@ -138,7 +139,7 @@ TEST(UsualLineError, Malformed) {
               AllOf(StartsWith("tiny.cu:21:11:"), HasSubstr("\"tile_m\"")));
   EXPECT_THAT(
       usual_error("tile_m=32 tile_m=64"),
-      StartsWith("tiny.cu:21:21: \"tile_m\" has two values in this line; remove one of them\n"));
+      StartsWith("tiny.cu:21:21: \"tile_m\" appears twice in this line; remove one of the two\n"));
   EXPECT_THAT(usual_error("tile_m=32|64|32"), StartsWith("tiny.cu:21:11: 32 is given twice\n"));
   EXPECT_THAT(usual_error("tile_m=32|"), HasSubstr("\"tile_m=\""));
   EXPECT_THAT(usual_error("tile_m|tile_n=32"),
