@@ -20,7 +20,7 @@ void require_kernel(const Problem& problem) {
 Config choose_config(const KernelTemplate& kernel_template, const Problem& problem,
                      const DeviceLimits& limits, const Choices& choices) {
   if (const auto why = kernel_template.why_unsupported(problem, limits)) {
-    throw Error(ErrorKind::usage, fmt::format("template {}: {}", kernel_template.name(), *why));
+    throw Error(ErrorKind::usage, *why);
   }
   const ParamSpace space = kernel_template.space(problem, limits);
   for (const auto& [name, values] : choices) {
