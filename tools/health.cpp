@@ -105,7 +105,7 @@ Finding check_headers(const Located& include, Compiler* compiler) {
     if (result.ok) {
       return {"headers", State::ok,
               fmt::format("cuda_fp16.h and mma.h compile ({})",
-                          include.value.empty() ? "found by search" : include.value),
+                          include.value.empty() ? "found in a default folder" : include.value),
               ""};
     }
     return {"headers", State::broken, result.log.substr(0, result.log.find('\n')), kFix};

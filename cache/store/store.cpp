@@ -138,7 +138,7 @@ std::string inspect(const Connection& connection, OpenMode mode) {
     return "";
   }
   const std::string foreign = foreign_schema(connection);
-  return foreign.empty() ? "" : "has an unexpected schema: " + foreign;
+  return foreign.empty() ? "" : "contains tables or views that Kiln did not create: " + foreign;
 }
 
 }  // namespace

@@ -43,7 +43,7 @@ std::int64_t CudaDevice::free_memory_bytes() {
   const CurrentDevice current(context_);
   std::size_t free = 0;
   std::size_t total = 0;
-  check_cuda(cudaMemGetInfo(&free, &total), "reading the free device memory");
+  check_cuda(cudaMemGetInfo(&free, &total), "querying the amount of free device memory");
   return static_cast<std::int64_t>(free);
 }
 

@@ -101,13 +101,14 @@ std::string explain_names(const KernelTemplate& kernel_template) {
     return fmt::format(
         "{}: the compiler finds no kernel for a launch line (launch NAME, or launch NAME<...>). "
         "Next: compare the kernels' names in the launch lines with the code. For a kernel in a "
-        "namespace, write launch mine::kernel. Do not give two kernels the same name.",
+        "namespace, write \"launch mine::kernel\". Do not give two kernels the same name.",
         kernel_template.file());
   }
   return fmt::format(
       "{}: the compiler finds no kernel for a launch line. The line \"launch NAME\" means the "
       "kernel NAME<config struct, types>. Next: compare the kernels' names in the launch lines "
-      "with the code. For a kernel in a namespace, write launch mine::kernel. Declare the config "
+      "with the code. For a kernel in a namespace, write \"launch mine::kernel\". Declare the "
+      "config "
       "struct outside of all namespaces.",
       kernel_template.file());
 }

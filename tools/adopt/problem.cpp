@@ -185,7 +185,7 @@ class ProblemReader {
     for (const auto& extent : constant.extents) {
       const auto text = constant_text(extent, model_, {});
       operand.extents += (operand.extents.empty() ? "" : ", ") + text.value_or(kFillIn);
-      if (!text) operand.extents_comment = "extents: at most the extents of the array";
+      if (!text) operand.extents_comment = "extents: no larger than those of the array in the code";
     }
     if (constant.extents.empty()) operand.extents = "1";
     if (!operand.element) {

@@ -17,9 +17,9 @@ void SelectionFlags::add_to(CLI::App& verb) {
           "--template", template_name_,
           "Use a kernel of this template instead of the kernel that an application would get")
       ->type_name("TEMPLATE");
-  verb.add_option(
-          "--set", set_,
-          "With --template: values of tunables; other tunables stay close to their defaults")
+  verb.add_option("--set", set_,
+                  "With --template: values of tunables; the others keep their defaults where these "
+                  "are valid")
       ->type_name("NAME=V,...");
 }
 

@@ -81,7 +81,7 @@ Action add_render(CLI::App& verb, const Operation& operation) {
       ->required()
       ->type_name("TEMPLATE");
   verb.add_option("--set", options->set,
-                  "Values of tunables; other tunables stay close to their defaults")
+                  "Values of tunables; the others keep their defaults where these are valid")
       ->type_name("NAME=V,...");
   verb.add_option("--arch", options->arch,
                   "Apply the limits of this architecture (default: the device's)")

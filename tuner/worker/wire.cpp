@@ -25,7 +25,7 @@ struct Header {
 static_assert(std::is_trivially_copyable_v<Header> && sizeof(Header) == 48);
 
 std::string fault_of(const Header& header) {
-  if (header.magic != kMagic) return "data that is not a message of Kiln's worker protocol";
+  if (header.magic != kMagic) return "the data is not a message of Kiln's worker protocol";
   if (header.version != kWireVersion) {
     return fmt::format(
         "a message of protocol version {}, but this program uses version {}. Next: make sure that "

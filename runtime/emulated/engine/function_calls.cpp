@@ -36,8 +36,9 @@ void execute_is_other_function(Warp& warp, const Instr& instr, LaneMask active) 
 void execute_lost_call(Warp& warp, const Instr& instr, LaneMask active) {
   const auto pointer = get<std::uint64_t>(warp.row(instr.a), std::countr_zero(active));
   warp.fail(instr, active, Finding::invalid_operand,
-            fmt::format("calls address {:#x}. There, no function has these parameters and results, "
-                        "or the function is recursive",
+            fmt::format("calls address {:#x}, but no function with these parameters and results "
+                        "starts there, or the function is recursive, which the emulator does not "
+                        "support",
                         pointer),
             pointer);
 }
