@@ -58,11 +58,10 @@ void check_interleaved(const Timing& timing) {
   const bool is_near = least != timing.samples_ns.end() && timing.median_ns * kClocks >= *least &&
                        timing.median_ns <= *greatest * kClocks;
   if (!is_near) {
-    throw Error(
-        ErrorKind::usage,
-        fmt::format(
-            "trial field 'median_ns' is {}, too far below or above all values in 'samples_ns'",
-            timing.median_ns));
+    throw Error(ErrorKind::usage,
+                fmt::format("trial field 'median_ns' is {}, but must be from 0.8 times the "
+                            "smallest to 1.25 times the largest value in 'samples_ns'",
+                            timing.median_ns));
   }
   if (timing.spread_ns >= 0.0 && timing.spread_ns <= timing.median_ns / 2.0) return;
   throw Error(ErrorKind::usage,

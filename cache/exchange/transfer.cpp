@@ -241,7 +241,8 @@ TransferCount import_rows(TuningStore& store, std::istream& in, const std::strin
     }
     if (line == none) break;
     if (line == endless) {
-      importer.break_off(lines.number(), "the next line never ends");
+      importer.break_off(lines.number(),
+                         "Kiln stopped reading, because one line is extremely long");
       break;
     }
     if (line == too_long) {

@@ -100,9 +100,10 @@ std::unique_ptr<PrivateFolder> PrivateFolder::make(const std::string& parent, st
   } catch (const Error&) {
     // That text is about databases; precompiled headers are code as well.
     why = fmt::format(
-        "other users can write to {}, or Kiln cannot create this folder. Next: look at the folder "
-        "with `ls -ld`, and fix the permissions with `chmod go-w`. Or set XDG_CACHE_HOME to "
-        "another folder for temporary files.",
+        "Kiln cannot use the folder {}. Either other users can change its files, or Kiln cannot "
+        "create the folder. Next: look at the owners and the permissions of the folder and its "
+        "parent folders with `ls -ld`. Then remove other users' write permissions with "
+        "`chmod go-w`, or set XDG_CACHE_HOME to another folder for temporary files.",
         parent);
     return nullptr;
   }

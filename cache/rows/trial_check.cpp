@@ -109,7 +109,9 @@ void check_problem(const Problem& problem) {
   } catch (const Error& error) {
     refuse("problem", error.what());
   }
-  if (!round_trip) refuse("problem", "changes when Kiln writes and rereads it");
+  if (!round_trip) {
+    refuse("problem", "cannot be stored exactly: Kiln would read back a different problem");
+  }
   for (const NamedValue& size : problem.sizes) {
     if (size.value < 1) refuse("problem", fmt::format("has {}={}", size.name, size.value));
   }
@@ -183,7 +185,7 @@ void check_key(const CandidateKey& key) {
   const std::string config = key.config.canonical();
   check_name("config", config, true, kMaxConfigBytes);
   if (!config.empty() && Config::parse(config) != key.config) {
-    refuse("config", "changes when Kiln writes and rereads it");
+    refuse("config", "cannot be stored exactly: Kiln would read back a different configuration");
   }
 }
 

@@ -63,13 +63,13 @@ Diagnosis diagnose(const SQLite::Exception& error) {
               "check the free space, the quota and the file size limit (`df`, `ulimit -f`), then "
               "the disk; the rows that were stored before are intact"};
     case SQLITE_INTERRUPT:
-      return {Cause::damaged, "takes too long to read for its size",
+      return {Cause::damaged, "takes much longer to read than an intact file of this size",
               "move the file away, because the file is damaged or was manipulated; Kiln creates a "
               "new file"};
     case SQLITE_TOOBIG:
-      return {Cause::other, "exceeds the limit for a stored value",
-              "if no kernel is that large, the file is damaged, so move the file away; Kiln "
-              "creates a new file"};
+      return {Cause::other, "cannot hold a value of more than 256 MiB",
+              "if no compiled kernel is that large, the file is damaged. Then move the file away; "
+              "Kiln creates a new file"};
     default:
       return {Cause::other, "failed",
               "run `kiln doctor --db {0}`; if `kiln doctor` finds no fault, report this message"};

@@ -102,8 +102,8 @@ void check_shortlists(const sqlite::Connection& connection, std::set<std::string
   if (connection.integer("SELECT count(*) FROM shortlists WHERE digest = ''") == 0 &&
       shortlists_need_mending(connection)) {
     faults.emplace_back(
-        "some shortlists are missing or incomplete; the next run that opens the database for "
-        "writing rebuilds the shortlists");
+        "some shortlists (summaries of the trials of one problem) are missing or incomplete; the "
+        "next run that opens the database for writing rebuilds the shortlists");
   }
   for (const Pair& pair : all_pairs(connection)) {
     const std::vector<Trial> trials = trials_of(connection, pair, corrupt);
@@ -111,8 +111,9 @@ void check_shortlists(const sqlite::Connection& connection, std::set<std::string
     const CandidateKey& any = trials.front().key;
     const auto stored = find_shortlist(connection, pair, any.problem, any.device, corrupt);
     if (stored && *stored != shortlist_of(trials)) {
-      faults.push_back(fmt::format("shortlist of {} on {}: does not match the stored trials",
-                                   any.problem.sizes_text(), any.device.name));
+      faults.push_back(
+          fmt::format("shortlist of {} on {}: this summary does not match the stored trials",
+                      any.problem.sizes_text(), any.device.name));
     }
   }
 }

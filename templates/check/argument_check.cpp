@@ -400,8 +400,8 @@ std::string why_wrong_pointer(const CheckedLaunch& launch, const std::vector<std
     }
     const std::string_view what = behind ? "pointers to arrays of" : "whose elements are";
     const std::string remedy =
-        !is_operand(arg) ? "write the operand in \"args\" without a suffix, so that Kiln passes "
-                           "the operand's own type"
+        !is_operand(arg) ? "write the operand in \"args\" without a suffix; Kiln then passes a "
+                           "pointer to elements of the operand's declared type"
         : depth == wanted
             ? fmt::format("change the type of {0}{1}", launch.operation.operands[arg.index].name,
                           type_places(launch.operation, launch.operation.operands[arg.index].name))

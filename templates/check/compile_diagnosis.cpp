@@ -170,9 +170,9 @@ std::string explain_number(const KernelTemplate& kernel_template,
       continue;
     return fmt::format(
         "{}: a \"tune\" or \"let\" line declares \"{}\", so Kiln defines a macro of this name. "
-        "Here the compiler therefore reads a number instead of the name. Next: delete this "
-        "declaration, or put the declaration between #ifndef {} and #endif to hide it from Kiln. "
-        "If this name means something else, choose another name.",
+        "In this line, the macro replaces the name with a value. Next: if this line declares the "
+        "tuned value, delete the declaration, or put the declaration between #ifndef {} and #endif "
+        "to hide it from Kiln. If the name has another meaning here, choose another name.",
         place_of(kernel_template.file(), error), word, kTunerMacro);
   }
   return {};

@@ -71,10 +71,10 @@ std::string explain_declaration(const ScannedDeclaration& declaration) {
         declaration.name);
   }
   return fmt::format(
-      "a \"tune\" or \"let\" line declares \"{}\", so Kiln defines a macro of this name. Here the "
-      "compiler would therefore read a number instead of the name. Next: delete this declaration, "
-      "or put the declaration between #ifndef {} and #endif to hide it from Kiln. If this name "
-      "means something else, choose another name",
+      "a \"tune\" or \"let\" line declares \"{}\", so Kiln defines a macro of this name. In this "
+      "line, the macro would replace the name with a value. Next: if this line declares the tuned "
+      "value, delete the declaration, or put the declaration between #ifndef {} and #endif to hide "
+      "it from Kiln. If the name has another meaning here, choose another name",
       declaration.name, kTunerMacro);
 }
 
@@ -87,8 +87,8 @@ std::string explain_redefinition(const MacroRedefinition& each) {
   }
   if (each.is_mark) {
     return fmt::format(
-        "Kiln defines \"{}\" when it compiles kernels. After this #undef, Kiln would also compile "
-        "the code that you hide from Kiln. Next: delete this line",
+        "Kiln defines \"{0}\", so the code under #ifndef {0} is hidden from Kiln. After this "
+        "#undef, Kiln would compile such code. Next: delete this line",
         each.name);
   }
   return fmt::format(

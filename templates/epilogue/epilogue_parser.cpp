@@ -247,8 +247,9 @@ class EpilogueParser : private ExpressionReader {
     }
     if (found.type && *found.type != DType::f32 && *found.type != DType::f64) {
       fail(begin,
-           fmt::format("amax records the type f32 (or f64, if the accumulator is f64), not {}",
-                       to_string(*found.type)));
+           fmt::format(
+               "amax records a maximum as f32 (or as f64, if the accumulator is f64), not as {}",
+               to_string(*found.type)));
     }
     expect(")", "after the arguments");
     node.operand = place_of(found, begin);
@@ -309,9 +310,10 @@ class EpilogueParser : private ExpressionReader {
       }
       if (!found.type) found.type = place->type;
       if (found != *place) {
-        fail(begin, fmt::format("\"{}\" has another extent or type earlier in the epilogue; write "
-                                "the same extent and type everywhere",
-                                found.name));
+        fail(begin,
+             fmt::format("\"{}\" appears earlier in the epilogue with different indices or a "
+                         "different type; write the same indices and type everywhere",
+                         found.name));
       }
     }
     return static_cast<int>(place - operands.begin());

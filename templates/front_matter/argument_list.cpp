@@ -235,8 +235,8 @@ class ArgumentListParser {
     line_.fail(
         offset,
         fmt::format(
-            "the operation declares the scalar {} with the type {}, but the type {} in this line "
-            "cannot hold all values of that type; declare the scalar as \"scalar {} {} = ...\"",
+            "the scalar {} has the type {} in the operation, but some values of that type do not "
+            "fit the type {} in this line; in the operation, write \"scalar {} {} = ...\"",
             scalar.name, to_string(scalar.type), cpp_spelling(type), scalar.name, to_string(type)));
   }
 

@@ -28,7 +28,8 @@ FragmentStruct struct_of(const FrontMatterLine& line, const FrontMatterLine& use
   const Declaration& declaration = line.declaration;
   if (!declaration.bases.empty()) {
     throw_at(declaration.place, declaration.name, 0,
-             "this struct cannot have base structs, because a \"use\" line names its header");
+             "a template names this header in a \"use\" line, so structs of the header cannot have "
+             "base structs. Next: copy the fields of the base structs into this struct");
   }
   auto scanned = find_struct(fragment.text, declaration.name);
   if (!scanned) {
@@ -46,8 +47,8 @@ std::vector<FrontMatterLine> read_fragment(const FrontMatterLine& use,
   for (auto& line : read_front_matter(fragment.file, fragment.text)) {
     if (std::ranges::find(kOfFragments, line.key) == kOfFragments.end()) {
       line.fail_at_key(
-          fmt::format("\"{}\" lines are not allowed here, because a \"use\" line names this "
-                      "header; write the line in the template. Allowed in such a header: {}",
+          fmt::format("\"{}\" lines are not allowed in a header that a template names in a "
+                      "\"use\" line; write the line in the template. Such a header can contain: {}",
                       line.key, fmt::join(kOfFragments, ", ")));
     }
     if (line.key == "config" || line.key == "at") {
@@ -124,8 +125,8 @@ std::vector<const FragmentStruct*> bases_of(const Declaration& declaration, bool
   for (const FragmentStruct& one : fragments) {
     if (one.is_at_launch != is_at_launch) continue;
     if (std::ranges::find(bases, &one) != bases.end()) continue;
-    one.use.fail(0, fmt::format("this header declares the struct {0}, so {1} must derive from {0}. "
-                                "Next: write struct {1} : {0} {{  //@ {2}",
+    one.use.fail(0, fmt::format("the template uses the struct {0} of this header, but {1} does not "
+                                "derive from {0}. Next: write struct {1} : {0} {{  //@ {2}",
                                 one.name, declaration.name, kind_of(is_at_launch)));
   }
   return bases;

@@ -189,9 +189,10 @@ TypeRow parse_type_row(const FrontMatterLine& line, const Operation& operation) 
   }
   for (const auto& slot : row.slots) {
     if (!is_grounded(slot.name)) {
-      line.fail(0, fmt::format("the type of \"{}\" is undefined, because the slots in this line "
-                               "refer only to each other; list the types of one slot",
-                               slot.name));
+      line.fail(0,
+                fmt::format("no type is listed for \"{0}\": the slots in this line refer only to "
+                            "each other; list types for one of them, as in \"{0}=f16|bf16\"",
+                            slot.name));
     }
   }
   return row;

@@ -202,8 +202,8 @@ class FrontMatterParser {
       parts_.launch_struct.type = line.declaration.name;
       if (line.declaration.name == parts_.config_struct.type) {
         line.fail_at_key(
-            "the values of the config struct are compiled into the kernel; declare a separate "
-            "struct for values that are known only at launch");
+            "this struct is already the config struct, whose values are compiled into the kernel; "
+            "declare a separate struct for values that are known only at launch");
       }
     });
     find_bases();
@@ -220,8 +220,8 @@ class FrontMatterParser {
     for (const FragmentStruct& fragment : fragments_) {
       if (find(fragment.is_at_launch ? "at" : "config") != nullptr) continue;
       fragment.use.fail(
-          0, fmt::format("this header declares the struct {0}, so a struct of the template must "
-                         "derive from {0}. Next: declare struct Name : {0} {{  //@ {1}",
+          0, fmt::format("the template uses the struct {0} of this header, but no struct of the "
+                         "template derives from {0}. Next: declare struct Name : {0} {{  //@ {1}",
                          fragment.name, fragment.is_at_launch ? "at launch" : "config"));
     }
   }
@@ -401,14 +401,14 @@ class FrontMatterParser {
       const auto& used = parts_.space.names.name(slot);
       if (is_size(used)) {
         line.fail(offset_of_name(line.text, used),
-                  fmt::format("a \"let\" line cannot use the size \"{}\", because its value is "
-                              "compiled into the kernel, and the kernel serves many sizes",
+                  fmt::format("a \"let\" line cannot use the size \"{}\": \"let\" values are "
+                              "compiled into the kernel, but one kernel serves many sizes",
                               used));
       }
       if (contains(not_compiled_, used)) {
         line.fail(offset_of_name(line.text, used),
-                  fmt::format("a \"let\" line cannot use \"{}\", which is known only at launch, "
-                              "because \"let\" values are compiled into the kernel",
+                  fmt::format("\"{}\" is known only at launch, so a \"let\" line cannot use it: "
+                              "\"let\" values are compiled into the kernel",
                               used));
       }
     }

@@ -106,8 +106,8 @@ class MapParser {
                                 rank - 1));
     }
     if (operation.operand(spec_.slot) == nullptr && !spec_.workspace) {
-      line_.fail(0, fmt::format("\"{0}\" is not an operand in memory; add \"in_workspace OFFSET\" "
-                                "with the offset of \"{0}\" in the workspace",
+      line_.fail(0, fmt::format("the operation has no operand \"{0}\"; if the tensor is in the "
+                                "workspace, add \"in_workspace OFFSET\" with its byte offset",
                                 spec_.slot));
     }
   }

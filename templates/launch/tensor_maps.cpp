@@ -99,7 +99,9 @@ class Planner {
       plan_.pointer_at = operand->pointer_at;
       plan_.ld_at = operand->ld_at;
     } else {
-      fail("the \"in_workspace\" offset is negative, and the map's operand is not in memory");
+      fail(
+          "the \"in_workspace\" offset is negative, but the operation has no operand of this name; "
+          "write an offset of 0 or more");
     }
   }
 

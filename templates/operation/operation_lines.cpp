@@ -320,8 +320,8 @@ std::vector<NamedValue> parse_ragged(const FrontMatterLine& line, const Operatio
   }
   auto sizes = operation.with_defaults(std::move(given));
   if (sizes.size() < operation.sizes.size()) {
-    line.fail(0, fmt::format("the default of the size \"{0}\" has no value for these sizes; add "
-                             "\"{0}=...\" to this line",
+    line.fail(0, fmt::format("with these sizes, the default of the size \"{0}\" is undefined "
+                             "(division by zero or overflow); add \"{0}=...\" to this line",
                              operation.sizes[sizes.size()].name));
   }
   return sizes;

@@ -185,8 +185,8 @@ std::string parse_independent(const FrontMatterLine& line, const Operation& oper
                                part, operand.name, size));
     }
     if (operand.role != OperandRole::in && operand.extents.front().text() != size) {
-      line.fail(0, fmt::format("the first extent of the output {0} is not the \"independent\" size "
-                               "{1}, so Kiln cannot check {0} in parts",
+      line.fail(0, fmt::format("the first extent of every output must be the \"independent\" size "
+                               "{1}, but the first extent of the output {0} is not {1}",
                                operand.name, size));
     }
   }

@@ -104,8 +104,8 @@ std::string explain_standard(std::string_view name) {
     next = fmt::format("include <{}>", header);
   } else {
     next = fmt::format(
-        "include the <cuda/std/...> header that declares cuda::{0}, if there is one; otherwise "
-        "remove {0} from the kernels",
+        "if a <cuda/std/...> header declares cuda::{0}, include that header; otherwise remove {0} "
+        "from the kernels",
         spelled);
   }
   return fmt::format(

@@ -261,14 +261,16 @@ std::optional<std::string> ParamSpace::why_empty() const {
       const ParamSpace space(program.names(), program.tunables(), program.derived(),
                              std::move(requirements), {}, program.start(), impl_->origin);
       if (space.count() > 0) continue;
-      return fmt::format("{} (with the default values; this fails with all other values, too)",
-                         at_defaults(space.impl_->program).value_or("no configuration is valid"));
+      return fmt::format(
+          "{} (shown with the default values; all other values fail in the same way)",
+          at_defaults(space.impl_->program).value_or("no configuration is valid"));
     }
   } catch (const Error&) {
     // A requirement may take too long to count if no other one narrows the space before it.
   }
   return fmt::format(
-      "{} (with the default values; every other configuration breaks this or another requirement)",
+      "{} (shown with the default values; all other configurations fail for this or another "
+      "reason)",
       at_defaults(program).value_or("no configuration is valid"));
 }
 

@@ -21,8 +21,9 @@ constexpr std::size_t kCharactersOfAnOperation = 8;
 int known_slot(const NameTable& names, const std::string& name) {
   const int slot = names.find(name);
   if (slot < 0) {
-    throw Error(ErrorKind::internal,
-                fmt::format("parameter space: \"{}\" is missing from its table of names", name));
+    throw Error(
+        ErrorKind::internal,
+        fmt::format("parameter space: the name \"{}\" is missing from the table of names", name));
   }
   return slot;
 }

@@ -61,9 +61,9 @@ class Scalar {
   }
 
  private:
-  /// Which member of the union Held holds the number. `float64` holds every number that a double
-  /// represents exactly. Therefore integers in the other two members are beyond 2^53. `float64` is
-  /// the first enumerator, so that zeroed memory is the number 0.
+  /// Which member of the union `Held` contains the number. `float64` holds every number that a
+  /// double represents exactly. Therefore integers in the other two members are beyond 2^53.
+  /// `float64` is the first enumerator, so that zeroed memory is the number 0.
   enum class Kind : std::uint8_t { float64, negative, positive };
 
   union Held {

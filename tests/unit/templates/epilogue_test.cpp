@@ -103,7 +103,8 @@ TEST(Epilogue, ErrorsOfAmaxPointAtThePlace) {
               HasSubstr("column 11: expected here: the operand that amax"));
   EXPECT_THAT(error_of("amax(acc, c[])"), HasSubstr("column 11: \"c\" is a reserved name"));
   EXPECT_THAT(error_of("amax(acc, p[], 1)"), HasSubstr("column 14: expected here: ')'"));
-  EXPECT_THAT(error_of("amax(acc, p:f16[])"), HasSubstr("column 11: amax records the type f32"));
+  EXPECT_THAT(error_of("amax(acc, p:f16[])"),
+              HasSubstr("column 11: amax records a maximum as f32"));
   EXPECT_THAT(error_of("amax[n]"), HasSubstr("column 1: \"amax\""));
   for (const char* twice : {"amax(acc,p[])*p[]", "amax(acc,p[])*p[m]", "amax(amax(acc,p[]),p[])"}) {
     EXPECT_THAT(error_of(twice), HasSubstr("\"p\" appears twice")) << twice;
@@ -115,7 +116,7 @@ TEST(Epilogue, AmaxRecordsTheTypeThatIsComputedIn) {
   Gemm gemm = Gemm::of(DType::f16, 8, 8, 8);
   gemm.epilogue = Epilogue("amax(acc, p:f64[])");
   EXPECT_THAT(error_text(ErrorKind::usage, [&] { (void)normalised(gemm); }),
-              HasSubstr("amax records f32, but p has the type f64; write p:f32"));
+              HasSubstr("amax records a maximum as f32, but p has the type f64; write p:f32"));
   gemm = Gemm::of(DType::f64, 8, 8, 8);
   gemm.epilogue = Epilogue("amax(acc, p[])");
   EXPECT_EQ(to_problem(gemm).epilogue, "amax(acc,p:f64[])");
@@ -138,7 +139,8 @@ TEST(Epilogue, ErrorsPointAtThePlace) {
   EXPECT_THAT(error_of("bias[n,m]"), HasSubstr("[m,n]"));
   EXPECT_THAT(error_of("b:f61[n]"),
               HasSubstr("column 3: an operand of an epilogue cannot have the type \"f61\""));
-  EXPECT_THAT(error_of("x[n]+x[m]"), HasSubstr("column 6: \"x\" has another extent or type"));
+  EXPECT_THAT(error_of("x[n]+x[m]"),
+              HasSubstr("column 6: \"x\" appears earlier in the epilogue with different indices"));
   EXPECT_THAT(error_of("acc[n]"), HasSubstr("column 1: \"acc\""));
   EXPECT_THAT(error_of("acc<0"), HasSubstr("a comparison with '<' needs"));
   EXPECT_THAT(error_of("relu"), HasSubstr("relu is a function"));

@@ -211,9 +211,9 @@ TEST(FragmentErrors, OfBases) {
 }
 
 TEST(FragmentErrors, OfHeaders) {
-  EXPECT_THAT(
-      broken_header("//@ require    pieces", "//@ prefer     pieces"),
-      AllOf(StartsWith("parts.cuh:11:5:"), HasSubstr("\"prefer\" lines are not allowed here")));
+  EXPECT_THAT(broken_header("//@ require    pieces", "//@ prefer     pieces"),
+              AllOf(StartsWith("parts.cuh:11:5:"),
+                    HasSubstr("\"prefer\" lines are not allowed in a header")));
   EXPECT_THAT(error_text(ErrorKind::template_,
                          [] { (void)parse_user(std::string(kUser), "#pragma once\n"); }),
               AllOf(StartsWith("user.cu:8:16:"), HasSubstr("contains no \"//@\" lines")));

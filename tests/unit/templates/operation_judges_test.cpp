@@ -124,7 +124,7 @@ TEST(DefaultSizes, MistakesAreShown) {
   EXPECT_THAT(judged_complaint("cols=5 ldx=7", "ldx=7"),
               HasSubstr("give a value to every size that has no default"));
   EXPECT_THAT(judged_complaint("= ldx + 2 * cols", "= ldx / (ldx - 7)"),
-              HasSubstr("the default of the size \"ldy\" has no value for these sizes"));
+              HasSubstr("the default of the size \"ldy\" is undefined"));
 }
 
 TEST(OperandLayout, RowsLieApart) {

@@ -112,9 +112,10 @@ TEST(ParamSpace, SaysWhyNothingIsValid) {
                          .require("a < b")
                          .require("m / a <= 400", "too many blocks")
                          .build();
-  EXPECT_EQ(alone.why_empty(),
-            "m / a <= 400 does not hold with m = 1000, a = 1: too many blocks (with the default "
-            "values; this fails with all other values, too)");
+  EXPECT_EQ(
+      alone.why_empty(),
+      "m / a <= 400 does not hold with m = 1000, a = 1: too many blocks (shown with the default "
+      "values; all other values fail in the same way)");
   const auto between = SpaceBuilder().tune("a", {1, 2}).require("a == 2").require("a == 1").build();
   EXPECT_THAT(between.why_empty().value(),
               AllOf(HasSubstr("a == 2 "), HasSubstr("a = 1"), HasSubstr("or another")));
