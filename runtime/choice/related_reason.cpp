@@ -84,7 +84,7 @@ std::string reason_for_default(const std::string& template_name, double predicte
 std::string reason_for_usual(const std::string& template_name, const Config& there,
                              const Config& here, double predicted_ns, bool nothing_tuned) {
   const std::string changed = changes(there, here);
-  return fmt::format("usual configuration of {}{}: {}", template_name,
+  return fmt::format("configuration from a \"usual\" line of {}{}: {}", template_name,
                      changed.empty() ? "" : ", with " + changed,
                      prediction(predicted_ns, nothing_tuned));
 }

@@ -224,7 +224,7 @@ void NvrtcCompiler::compile_watched(CompileResult& result, const CompileRequest&
   if (const std::string changed = watch.changed(); !changed.empty()) {
     warn_(
         fmt::format("NVRTC changed the signal action of {} while it compiled the first kernel. "
-                    "Kiln cannot prevent this with {}. Next: install your signal handlers after "
+                    "With {}, Kiln cannot prevent this. Next: install your signal handlers after "
                     "the first call of get(), or compile the kernels beforehand with `kiln run`",
                     changed, identity()));
   }

@@ -36,8 +36,9 @@ struct LeadingDimensions {
 inline constexpr int kKeyTypeBits = 6;
 static_assert(kDTypeNames.size() <= std::size_t{1} << kKeyTypeBits,
               "Every element type needs its own number in a key");
-static_assert(5 * kKeyTypeBits <= 32,
-              "The five types must fit into half of a word; the other half is for the epilogue");
+static_assert(
+    5 * kKeyTypeBits <= 32,
+    "The numbers of five types must fit into 32 bits; the epilogue has the other 32 bits");
 
 /// A Gemm as the hot path sees it.
 struct GemmRequest {

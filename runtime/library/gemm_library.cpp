@@ -115,8 +115,9 @@ void check_epilogue_operands(const GemmEntry& entry, const GemmOperands& operand
   check_scalar(entry, "beta", operands.beta);
   if (!names_factors(entry, operands)) {
     throw Error(ErrorKind::usage,
-                fmt::format("launch: alpha = {} and beta = {}, but the epilogue {} does not use "
-                            "both factors. Next: pass only factors that the epilogue uses",
+                fmt::format("launch: alpha = {} and beta = {}, but the epilogue {} lacks at least "
+                            "one of them. Next: pass alpha = 1 if the epilogue lacks alpha, and "
+                            "beta = 0 if the epilogue lacks beta",
                             operands.alpha, operands.beta, entry.epilogue.text()));
   }
   if (!entry.reads_c) {

@@ -94,7 +94,7 @@ void check_given_operand(const OperationEntry& entry, std::size_t index, const v
   const Operation& operation = *entry.operation;
   if (arguments.operands.size() != entry.operands.size()) {
     refuse_launch(entry, fmt::format("the launch passes {} operands, but the operation has {}: {} "
-                                     "(null for an unused operand)",
+                                     "(pass null for an operand that the problem lacks)",
                                      arguments.operands.size(), entry.operands.size(),
                                      operand_list(operation)));
   }

@@ -140,8 +140,8 @@ std::string_view objection(const Conversion& form, const RoundingName* rounding)
     return "has .rna, which is allowed only in a conversion to .tf32";
   if (form.integral) {
     return form.to == form.from ? ""
-                                : "has an integer rounding modifier (such as .rni), but the source "
-                                  "type and the result type differ";
+                                : "has an integer rounding modifier (such as .rni), which needs an "
+                                  "integer result, or equal source and result types";
   }
   const bool narrows = from_integer || ptx::bits_of(form.to) < ptx::bits_of(form.from) ||
                        (form.to != form.from && ptx::bits_of(form.to) == 16);
@@ -171,8 +171,8 @@ void decode_cvt(DecodeContext& context, Instr& out) {
   if (works_on_packed(context)) {
     if (form.integral)
       context.fail(
-          "has an integer rounding modifier (such as .rni), but the source type and the result "
-          "type differ");
+          "has an integer rounding modifier (such as .rni), which needs an integer result, or "
+          "equal source and result types");
     return decode_packed(context, out, form.rounding, rounding != nullptr);
   }
   form.flush = context.take("ftz");

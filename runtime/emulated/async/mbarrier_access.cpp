@@ -26,10 +26,12 @@ BarrierRef barrier_at(Warp& warp, const Instr& instr, int lane, const SharedSpot
   std::uint64_t token = 0;
   std::memcpy(&token, spot.host(), sizeof token);
   if (token != MbarrierTable::kToken) {
-    warp.fail(instr, bit, Finding::invalid_operand,
-              fmt::format("uses the mbarrier at offset {}, which other stores have overwritten",
-                          spot.shown()),
-              spot.offset);
+    warp.fail(
+        instr, bit, Finding::invalid_operand,
+        fmt::format("uses the mbarrier at offset {}, but a store or copy has overwritten this "
+                    "mbarrier",
+                    spot.shown()),
+        spot.offset);
   }
   return {spot, state};
 }

@@ -195,7 +195,7 @@ void execute_mbarrier_wait(Warp& warp, const Instr& instr, LaneMask active) {
       if (barrier.state->phase() - phase > 1) {
         warp.fail(instr, bit, Finding::invalid_operand,
                   fmt::format("waits for phase {}, but the mbarrier is in phase {}; a thread can "
-                              "wait only for this phase or for the phase before",
+                              "wait only for the mbarrier's current phase or the preceding phase",
                               phase, barrier.state->phase()));
       }
       done = barrier.state->phase() != phase;

@@ -119,8 +119,9 @@ void PhaseWaits::report(const Wait& wait, std::uint64_t object, std::uint32_t ph
   wait.warp->report(
       *wait.instr, wait.lanes, Finding::race,
       fmt::format(
-          "waits for {} of the mbarrier at offset {}. If this warp is late, it waits forever, "
-          "because phase {} may complete before this wait (in this run, {} completed it)",
+          "waits for {} of the mbarrier at offset {}. If this warp is late, phase {} may also "
+          "complete before this wait (in this run, {} completed it). The warp then waits for the "
+          "next phase, which has the same parity, and may wait forever",
           phase_before(phase), offset, phase, completer),
       offset);
 }

@@ -47,7 +47,7 @@ bool SharedChecks::leaves_variable(const Toucher& by, std::uint32_t offset, int 
           "{} {} bytes at {}; the array has only {} bytes, and the accessed bytes belong {}",
           verb_of(by), bytes, place_within(variable.name, from, element_bytes_of(by.access)),
           variable.bytes,
-          other == nullptr     ? "to no static variable"
+          other == nullptr     ? "to no static __shared__ variable"
           : other == &variable ? "partly to another variable"
                                : "to " + other->name),
       offset);

@@ -35,15 +35,17 @@ std::string_view next_step_of_race(const Report& race) {
     case Reach::warp:
       return is_one_line
                  ? "if each thread should access a different element, check the index and the "
-                   "\"block\" line. Otherwise use an atomic, let only one lane access the element, "
-                   "or put __syncwarp() between iterations of the loop"
+                   "\"block\" line. Otherwise use an atomic, or let only one lane access the "
+                   "element. If the line is in a loop, another remedy is __syncwarp() at the end "
+                   "of the loop"
                  : "put __syncwarp() between the two lines, or __syncthreads() if more than one "
                    "warp takes part";
     case Reach::block:
       return is_one_line
                  ? "if each thread should access a different element, check the index and the "
-                   "\"block\" line. Otherwise use an atomic, let only one thread access the "
-                   "element, or put __syncthreads() between iterations of the loop"
+                   "\"block\" line. Otherwise use an atomic, or let only one thread access the "
+                   "element. If the line is in a loop, another remedy is __syncthreads() at the "
+                   "end of the loop"
                  : "put __syncthreads() between the two lines. If both lines are in a loop, also "
                    "put __syncthreads() at the end of the loop";
     case Reach::cluster:

@@ -385,7 +385,7 @@ DeviceStatus EmulatedDevice::wrong_argument(const LaunchRequest& request) {
       DeviceStatus::Code::launch_failed,
       fmt::format(
           "the kernel's parameters take {} bytes, but the launch passes {} bytes. Next: declare "
-          "the kernel with {}: by value, one struct with the arguments of the operation{}{}.",
+          "the kernel with {}, passed by value: a struct of the operation's arguments{}{}.",
           program.parameter_bytes, given, parameter_count(request.geometry),
           value_bytes(request) == 0 ? "" : ", then its launch struct",
           maps == 0 ? "" : ", then its tensor maps (const __grid_constant__ kiln::TensorMap)"),
@@ -471,7 +471,7 @@ std::string EmulatedDevice::take_remark() {
     // A grid that is the same for all sizes is one of blocks that take what work there is.
     if (!launch.ends_idle || launch.fewest == launch.blocks) continue;
     return fmt::format(
-        "{} of {} blocks of {} read and write no global memory: is the grid too large?",
+        "{} of {} blocks of {} neither read nor write global memory: is the grid too large?",
         launch.idle, launch.blocks, emulated::plain_variable_name(launch.kernel));
   }
   return "";

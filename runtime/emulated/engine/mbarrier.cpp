@@ -53,8 +53,8 @@ std::string Mbarrier::complete_bytes(std::uint32_t bytes) {
   const std::int64_t sum = std::int64_t{bytes_} - bytes;
   if (sum < -std::int64_t{kMost}) {
     return fmt::format(
-        "completes {} bytes too many; an mbarrier can count at most {} bytes too many", -sum,
-        kMost);
+        "completes {} bytes more than the mbarrier expects; this surplus must be at most {} bytes",
+        -sum, kMost);
   }
   bytes_ = static_cast<std::int32_t>(sum);
   settle();

@@ -232,7 +232,7 @@ void decode_match(DecodeContext& context, Instr& out) {
   out.variant = mode == "all" ? 1 : 0;
   const auto& result = context.operand(0);
   if (result.kind == ptx::Operand::Kind::pair) {
-    if (out.variant == 0) context.fail("returns a predicate only as match.all");
+    if (out.variant == 0) context.fail("has a result predicate, which only match.all supports");
     out.d = context.destination(result.elements[0], Type::b32);
     out.b = context.destination(result.elements[1], Type::pred);
   } else {

@@ -385,9 +385,11 @@ std::span<const Opcode> matrix_memory_opcodes() {
 bool whole_warp(Warp& warp, const Instr& instr, LaneMask active) {
   if (!warp.gather_all(instr, active)) return false;
   if (warp.live() != kAllLanes) {
-    warp.fail(instr, active, Finding::divergent,
-              fmt::format("needs all 32 lanes of the warp, but only lanes {:08x} have not exited",
-                          warp.live()));
+    warp.fail(
+        instr, active, Finding::divergent,
+        fmt::format(
+            "needs all 32 lanes of the warp, but some lanes have exited; lanes {:08x} still run",
+            warp.live()));
   }
   return true;
 }

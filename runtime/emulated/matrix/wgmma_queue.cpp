@@ -124,8 +124,8 @@ void WgmmaQueue::start(const Instr& instr) {
 void WgmmaQueue::check_fence(const Instr& instr, const WgmmaDetail& detail) {
   if (!fenced_) {
     warp_.report(instr, warp_.live(), Finding::missing_fence,
-                 "needs an earlier wgmma.fence, which orders earlier accesses to the registers of "
-                 "the wgmma");
+                 "needs a wgmma.fence before it; without this fence, the wgmma may start before "
+                 "earlier accesses to its registers end");
     fenced_ = true;
   }
   // Chains whose registers this one takes over are looked at once.

@@ -119,11 +119,11 @@ class LaneAccess {
     const std::uint64_t alignment =
         access_.alignment != 0 ? static_cast<std::uint64_t>(access_.alignment) : bytes_;
     if (address_ % alignment == 0) return;
-    warp_.fail(instr_, bit(), Finding::misaligned,
-               fmt::format("{} {} bytes at {}, whose address is not a multiple of {}",
-                           verb_of(access_.kind), bytes_,
-                           misaligned_place(warp_, access_, address_), alignment),
-               address_);
+    warp_.fail(
+        instr_, bit(), Finding::misaligned,
+        fmt::format("{} {} bytes at {}; the address is not a multiple of {}", verb_of(access_.kind),
+                    bytes_, misaligned_place(warp_, access_, address_), alignment),
+        address_);
   }
 
   /// The space that the address is in; sets `within_` to the address in it.
@@ -157,8 +157,8 @@ class LaneAccess {
     if (at.rank != warp_.block().rank() && access_.space == ptx::Space::shared &&
         !access_.in_cluster) {
       fail(
-          fmt::format("{} shared memory of block rank {}, but only .shared::cluster and "
-                      "generic addresses can access another block",
+          fmt::format("{} shared memory of block rank {}, but .shared reaches only the block's "
+                      "own memory. For another block, use .shared::cluster or a generic address",
                       verb_of(access_.kind), at.rank));
     }
     Block& owner = *blocks[at.rank];

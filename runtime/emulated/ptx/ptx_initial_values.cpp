@@ -137,9 +137,10 @@ void VariableReader::read_element(std::int64_t element) {
 void VariableReader::read_address(std::int64_t element, const Token& first) {
   Relocation relocation = read_symbol();
   if (shape_.element_bytes != 8 && shape_.element_bytes != 4) {
-    fail_at(first,
-            "an address needs an element of 4 or 8 bytes. Next: for a single byte of an address, "
-            "write 0xFF(name)");
+    fail_at(
+        first,
+        "an element that holds an address must have 4 or 8 bytes. Next: for a single byte of an "
+        "address, write 0xFF(name)");
   }
   reserve(element);
   relocation.offset = static_cast<std::size_t>(element * shape_.element_bytes);
@@ -155,7 +156,9 @@ void VariableReader::read_masked(std::int64_t element, const Token& mask, std::u
   lexer_.expect(")");
   const int byte = byte_of_mask(bits);
   if (byte < 0 || shape_.element_bytes != 1) {
-    fail_at(mask, "a mask must select one byte of an address, and needs an element of 1 byte");
+    fail_at(
+        mask,
+        "a mask must select one byte of an address, and the initialised element must have 1 byte");
   }
   reserve(element);
   relocation.offset = static_cast<std::size_t>(element);

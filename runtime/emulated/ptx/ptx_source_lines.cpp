@@ -43,7 +43,8 @@ void SourceLines::read_file(Lexer& lexer) {
   const Token name = lexer.expect(Token::Kind::string, "the name of a file");
   File& file = files_[static_cast<std::size_t>(index)];
   if (file.named && file.name != name.text) {
-    fail_at(at, fmt::format("two .file directives give file {} different names", file.number));
+    fail_at(at, fmt::format("two .file directives have the number {}, but different file names",
+                            file.number));
   }
   file.name = name.text;
   file.named = true;

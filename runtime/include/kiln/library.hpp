@@ -79,15 +79,16 @@ struct LibraryOptions {
   /// The program that Mode::tune_on_miss runs. By default, the library looks for `kiln` in its own
   /// installation, then next to the running program, then on PATH.
   std::string tuner_program;
-  /// The library calls this function with the text of each warning, once per cause, such as:
+  /// The library calls this function with the text of a warning, once for each cause. Causes of
+  /// warnings are, for example:
   /// - the library cannot use a database, or the given path has no database;
   /// - a kernel could not run, so the library chose another kernel;
   /// - the program requests a kernel for a kind of problem that was never tuned;
   /// - the library starts to tune a problem, or tuning failed.
   /// The text is safe to print: the library escapes control characters in quoted text, as in
   /// Error::what(). The library calls the function from one thread at a time. During prepare(),
-  /// this may be a thread of the library. The function must not call the library, because the
-  /// library has not finished its own operation. If you set no function, `log` decides which
+  /// this may be a thread of the library. The library calls the function in the middle of its own
+  /// work, so the function must not call the library. If you set no function, `log` decides which
   /// warnings the library prints to stderr: `warning` and `info` print all warnings, and `none`
   /// prints none. If `log` and KILN_LOG are empty, each process prints only the first warning of
   /// each kind.
@@ -151,8 +152,8 @@ class KILN_API Kernel : public AnyKernel {
   ///
   /// Throws Error(usage) in these cases:
   /// - an operand with elements is null;
-  /// - the address of an operand is not aligned as the problem's alignment and leading dimension
-  ///   require;
+  /// - the address of an operand is less aligned than the problem's `alignment_a` to `alignment_d`
+  ///   promise (if the distance between rows is less aligned, that smaller alignment is enough);
   /// - the workspace is not aligned to kCallerWorkspaceAlignment;
   /// - beta is not 0, but the problem's reads_c is false;
   /// - the accumulator's type cannot hold alpha or beta (1e300 in f32, 0.5 in s32).
@@ -185,8 +186,8 @@ class KILN_API Kernel : public AnyKernel {
 ///     }
 class KILN_API OperationKernel : public AnyKernel {
  public:
-  /// Enqueues the computation on `stream`, which must belong to the library's device. If no written
-  /// operand has elements, launch() does nothing and enqueues nothing.
+  /// Enqueues the computation on `stream`, which must belong to the library's device. If every
+  /// operand that the kernel writes is empty, launch() does nothing and enqueues nothing.
   ///
   /// A launch neither locks nor allocates, with one exception. If workspace_bytes() is not 0 and
   /// the caller passes no workspace, the first launch on a stream allocates the library's workspace
@@ -230,9 +231,9 @@ class KILN_API OperationKernel : public AnyKernel {
 ///
 /// After fork(), the child process can use its parent's Library, kernels and memory only for calls
 /// that describe them, such as match_reason(). Calls that use the device or files throw
-/// Error(usage), and destructors do nothing. The child may open its own Library, with one
-/// exception: if another thread was opening or closing a Library or getting a new kernel at the
-/// time of the fork(), Library::open() throws Error(usage).
+/// Error(usage), and destructors do nothing. The child may open its own Library. However, this
+/// throws Error(usage) if another thread of the parent was opening or closing a Library during the
+/// fork(), or was getting a new kernel.
 class KILN_API Library {
  public:
   /// Opens the device and the database that `options` names. If the database is unusable, the
@@ -254,11 +255,11 @@ class KILN_API Library {
 
   /// Returns the kernel for a problem of an operation that a file in the template path declares.
   /// Set this path with LibraryOptions::template_path or KILN_TEMPLATE_PATH. (Only Gemm is built
-  /// in.) If no written operand has elements, there is nothing to tune, and the match is `exact`.
-  /// The first request queries the database, then loads or compiles the kernel. A later request
-  /// neither locks nor allocates, even if the fields of the problem have another order. However,
-  /// each request compares names, which takes some hundred nanoseconds. To avoid this, keep the
-  /// kernel object.
+  /// in.) If every operand that the kernel writes is empty, there is nothing to tune, and the match
+  /// is `exact`. The first request queries the database, then loads or compiles the kernel. A later
+  /// request neither locks nor allocates, even if the problem lists its sizes, types or traits in
+  /// another order. However, each request compares names, which takes some hundred nanoseconds. To
+  /// avoid this, keep the kernel object.
   ///
   /// Throws Error(usage) if the operation is not declared, or if a size, type or trait is missing,
   /// unknown or outside its declared range. Throws Error(not_found) if no template in the path can

@@ -130,7 +130,7 @@ TEST_F(RelatedRankingTest, WhatIsUsualForSuchProblemsAnswersWhereNothingTunedDoe
     const auto choice = choose(problem);
     ASSERT_TRUE(choice);
     EXPECT_EQ(choice->match, Match::default_config);
-    EXPECT_THAT(choice->reason, HasSubstr("usual configuration of gemm_"));
+    EXPECT_THAT(choice->reason, HasSubstr("configuration from a \"usual\" line of gemm_"));
     EXPECT_THAT(choice->reason,
                 HasSubstr("less than kernels that were tuned for similar problems"));
     EXPECT_TRUE(is_valid(*choice, problem, device_of("h200").limits));
@@ -194,7 +194,7 @@ TEST_F(RelatedRankingTest, SlowResultsGiveWayToWhatIsUsualAndToDefaults) {
   ASSERT_TRUE(choice);
   EXPECT_EQ(choice->match, Match::default_config);
   EXPECT_NE(choice->kernel_template->name(), "gemm_naive");
-  EXPECT_THAT(choice->reason, HasSubstr("usual configuration of "));
+  EXPECT_THAT(choice->reason, HasSubstr("configuration from a \"usual\" line of "));
   Refused refused{{choice->kernel_template->name(), choice->config}};
   bool has_default = false;
   while (const auto next = choose(problem, refused)) {
@@ -239,7 +239,7 @@ TEST_F(RelatedRankingTest, ARefusedDefaultLeavesWhatElseItsTemplateCallsUsual) {
   const auto choice = chooser.predicted(problem, {{"gemm_simt", standard}}, "");
   ASSERT_TRUE(choice);
   EXPECT_EQ(choice->kernel_template->name(), "gemm_simt");
-  EXPECT_THAT(choice->reason, HasSubstr("usual configuration"));
+  EXPECT_THAT(choice->reason, HasSubstr("\"usual\" line"));
 }
 
 // A repaired configuration once had tiles whose sums do not fit in a thread's registers: products

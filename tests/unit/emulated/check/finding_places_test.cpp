@@ -84,10 +84,10 @@ TEST(FindingPlaces, OutsideOfAllSharedMemoryTheArrayIsNamed) {
 
 TEST(FindingPlaces, MisalignedAccessesNameTheArray) {
   EXPECT_THAT(found_in(kStatic, "st.shared.v2.u32 [%r1+20], {%r2, %r2};"),
-              HasSubstr("writes 8 bytes at byte 20 of tile, 4-byte element 5, whose address is not "
+              HasSubstr("writes 8 bytes at byte 20 of tile, 4-byte element 5; the address is not "
                         "a multiple of 8"));
   EXPECT_THAT(found_in(kStatic, "st.global.v2.u32 [%rd1+12], {%r2, %r2};"),
-              HasSubstr("at byte 12 of an allocation of 32 bytes, 4-byte element 3, whose"));
+              HasSubstr("at byte 12 of an allocation of 32 bytes, 4-byte element 3; the address"));
 }
 
 TEST(FindingPlaces, RacesInGlobalMemoryNameTheElement) {

@@ -76,7 +76,7 @@ TEST(PhaseWaits, AWarpThatNobodyWaitsForIsFound) {
   EXPECT_EQ(report.thread[0], 32U);
   EXPECT_THAT(report.text,
               ::testing::HasSubstr("waits for phase 0 (parity 0) of the mbarrier at offset 4096. "
-                                   "If this warp is late, it waits forever, because phase 1 may "
+                                   "If this warp is late, phase 1 may also "
                                    "complete before this wait (in this run, warp 2 lane 0 at "));
 }
 

@@ -269,7 +269,7 @@ TEST(EmulatedDevice, ChecksCountTheBlocksThatTouchNoMemory) {
     EXPECT_TRUE(kernel.launch().ok());
   }
   EXPECT_EQ(kernel.device.take_remark(),
-            "96 of 100 blocks of k read and write no global memory: is the grid too large?");
+            "96 of 100 blocks of k neither read nor write global memory: is the grid too large?");
   EXPECT_EQ(kernel.device.take_remark(), "");
 }
 

@@ -110,8 +110,9 @@ TEST_F(PtxSourceLines, DebugSectionsAreSkipped) {
 TEST_F(PtxSourceLines, FaultsNameTheirPlace) {
   EXPECT_EQ(declaration_refusal(".entry k() {\n.loc 3 1 1\nret; }"),
             "PTX:3:6: no .file directive defines file 3");
-  EXPECT_THAT(declaration_refusal(".file 1 \"a\"\n.file 1 \"b\""),
-              HasSubstr("PTX:3:7: two .file directives give file 1 different names"));
+  EXPECT_THAT(
+      declaration_refusal(".file 1 \"a\"\n.file 1 \"b\""),
+      HasSubstr("PTX:3:7: two .file directives have the number 1, but different file names"));
   EXPECT_THAT(declaration_refusal(".entry k() { .loc 1 2\nret; }"),
               HasSubstr("expected a column, not 'ret'"));
   EXPECT_THAT(declaration_refusal(".loc 1 2 3, is_stmt 1"),
