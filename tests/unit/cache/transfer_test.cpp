@@ -100,7 +100,8 @@ TEST_F(Transfer, BadLinesAreCountedAndNamed) {
   ASSERT_EQ(count.complaints.size(), 3U);
   EXPECT_EQ(count.complaints[0].substr(0, 10), "x.jsonl:3:");
   EXPECT_EQ(count.complaints[1].substr(0, 10), "x.jsonl:5:");
-  EXPECT_NE(count.complaints[2].find("x.jsonl:6: trial " + trial.id), std::string::npos);
+  EXPECT_EQ(count.complaints[2].substr(0, 10), "x.jsonl:6:");
+  EXPECT_NE(count.complaints[2].find(trial.id), std::string::npos);
 }
 
 TEST_F(Transfer, NumbersThatDoNotFitAreNamedAndNotCut) {
@@ -223,7 +224,7 @@ TEST_F(Transfer, AnEndlessLineTakesNoMoreMemoryThanALongOne) {
   const TransferCount count = import_text(target, text);
   EXPECT_EQ(count.written, 1U);
   ASSERT_EQ(count.complaints.size(), 1U);
-  EXPECT_EQ(count.complaints[0], "x.jsonl:2: is longer than 4 MiB");
+  EXPECT_EQ(count.complaints[0], "x.jsonl:2: the line is longer than 4 MiB");
 }
 
 TEST_F(Transfer, DeeplyNestedLinesAreRefusedLikeAnyOther) {

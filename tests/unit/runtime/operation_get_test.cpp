@@ -194,9 +194,9 @@ TEST_F(OperationGet, RefusesWhatIsNoProblem) {
   EXPECT_THAT(refusal(library, problem),
               AllOf(HasSubstr("size \"colls\""), HasSubstr("\"cols\"?")));
   problem.sizes.pop_back();
-  EXPECT_THAT(refusal(library, problem), HasSubstr("the size \"cols\" is missing"));
+  EXPECT_THAT(refusal(library, problem), HasSubstr("lacks the size \"cols\""));
   problem.sizes = {{"rows", 2}, {"rows", 2}};
-  EXPECT_THAT(refusal(library, problem), HasSubstr("the size \"rows\" is given twice"));
+  EXPECT_THAT(refusal(library, problem), HasSubstr("the size \"rows\" twice"));
   problem = row_sums(65537, 3);
   EXPECT_THAT(refusal(library, problem), HasSubstr("rows is 65537, but must be from 0 to 65536"));
   problem = row_sums(2, 3, 2);

@@ -78,7 +78,8 @@ TEST_F(PlainKernelsNvrtcTest, MistakesAreExplained) {
               AllOf(HasSubstr("argument 4 of mine::scale_rows, \"cols\""), HasSubstr("\"float\"")));
   result = compile(problem, ", int kMore>", ">");
   ASSERT_FALSE(result.ok);
-  EXPECT_THAT(explain_compile_log(row_plain(), result.log), HasSubstr("scale_rows 4 template"));
+  EXPECT_THAT(explain_compile_log(row_plain(), result.log),
+              HasSubstr("4 template arguments to the kernel scale_rows"));
   result = compile(problem, "launch     fill_sums", "launch     fill_sum");
   ASSERT_FALSE(result.ok);
   EXPECT_THAT(explain_compile_log(row_plain(), result.log), HasSubstr("\"fill_sum\""));

@@ -350,7 +350,7 @@ TEST(FrontMatterError, Structs) {
                         "\"struct Name {  //@ config\""));
   EXPECT_THAT(broken("  int tile_n; ", "  int tile_n, other; "),
               AllOf(StartsWith("tiny.cu:13:"), HasSubstr("declaration of one field: int name;")));
-  EXPECT_THAT(broken("  int tile_n; ", "  float tile_n; "), HasSubstr("tile_n is a float"));
+  EXPECT_THAT(broken("  int tile_n; ", "  float tile_n; "), HasSubstr("tile_n has the type float"));
   EXPECT_THAT(broken("  int smem_bytes; ", "  int more;\n  int smem_bytes; "),
               AllOf(StartsWith("tiny.cu:11:8:"),
                     HasSubstr("the field \"more\" of TinyConfig has no value; write \"//@ tune "

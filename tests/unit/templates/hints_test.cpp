@@ -169,7 +169,7 @@ TEST_F(HintsTest, WhatCannotBeReadIsLeftOutWithAWarning) {
   std::filesystem::create_symlink("tiny.hints", folder.path() + "/tiny.hints");
   const Catalog catalog = open();
   EXPECT_THAT(catalog.left_out(),
-              ElementsAre(AllOf(StartsWith("Kiln cannot read " + folder.path() + "/tiny.hints "),
+              ElementsAre(AllOf(StartsWith("Kiln cannot read " + folder.path() + "/tiny.hints"),
                                 HasSubstr("links"))));
   EXPECT_NE(catalog.find("tiny"), nullptr);
 }
@@ -187,8 +187,10 @@ TEST_F(HintsErrorTest, StatementsOfOtherKindsBelongInTheTemplate) {
               AllOf(StartsWith("tiny.hints:2:5: a hints file can contain only prefer, usual, cost "
                                "lines, but no \"require\" lines; write this line in "),
                     HasSubstr("tiny.cu\n  //@ require m > 1\n")));
-  EXPECT_THAT(error_of("//@ let wide = 2\n"), StartsWith("tiny.hints:1:5: \"let\""));
-  EXPECT_THAT(error_of("//@ cots fp32 = 1\n"), StartsWith("tiny.hints:1:5: \"cots\""));
+  EXPECT_THAT(error_of("//@ let wide = 2\n"),
+              AllOf(StartsWith("tiny.hints:1:5: "), HasSubstr("\"let\"")));
+  EXPECT_THAT(error_of("//@ cots fp32 = 1\n"),
+              AllOf(StartsWith("tiny.hints:1:5: "), HasSubstr("\"cots\"")));
 }
 
 // Such a line would have no effect, and nobody would notice.

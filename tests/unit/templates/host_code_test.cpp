@@ -48,7 +48,7 @@ TEST(HostCode, NamesOfTheHostAreToldWithWhatKernelsUse) {
               HasSubstr("leave memory allocation, copies and launches to Kiln"));
   EXPECT_THAT(no_member("mutex"), HasSubstr("__syncthreads()"));
   EXPECT_THAT(why("name followed by \"::\" must be a class or namespace name", "this_thread::a();"),
-              StartsWith("\"std::this_thread\""));
+              HasSubstr("\"std::this_thread\""));
   EXPECT_THAT(why("device code does not support exception handling", "throw 1;"),
               HasSubstr("__trap()"));
 }
@@ -57,7 +57,7 @@ TEST(HostCode, NamesThatMayBeTheAuthorsOwnAreLeftAlone) {
   for (const char* name : {"vector", "sort", "time", "set", "total", "cudas", "cuda"}) {
     EXPECT_EQ(undefined(name, name), "") << name;
   }
-  EXPECT_THAT(undefined("vector", "vector<int> a;"), StartsWith("\"vector\""));
+  EXPECT_THAT(undefined("vector", "vector<int> a;"), HasSubstr("\"vector\""));
   EXPECT_EQ(why("expected a \";\""), "");
   EXPECT_EQ(why("name followed by \"::\" must be a class or namespace name", "mine::a();"), "");
 }

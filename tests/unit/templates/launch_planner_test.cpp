@@ -144,7 +144,7 @@ TEST(LaunchGeometry, ALaunchMayBeLeftOut) {
   EXPECT_EQ(error_text(ErrorKind::template_, [&] { (void)planner_of(none).geometry(kTiles); }),
             "tiny.cu: no launch would run, because every \"when\" condition is 0 with the "
             "configuration \"tile_m=64 tile_n=32\" for "
-            "m=100 n=70 k=64");
+            "m=100 n=70 k=64; change a condition");
   const auto undefined = tiny_with_launch("//@ when 1 / (m - 100)\n//@ grid 4\n//@ block 32\n");
   EXPECT_THAT(
       error_text(ErrorKind::template_, [&] { (void)planner_of(undefined).geometry(kTiles); }),

@@ -100,7 +100,7 @@ TEST(OperationCheck, OperandsCanBeInMemory) {
       replaced(kSoftmaxOperation, "x in: rows, cols", "x in: rows, cols / (rows - 1)");
   EXPECT_THAT(refusal(softmax_problem(1, 1), undefined), HasSubstr("is undefined"));
   const std::string empty = replaced(kSoftmaxOperation, "(cols - 1)", "(cols - 2)");
-  EXPECT_THAT(refusal(softmax_problem(2, 1), empty), HasSubstr("filled with 0 to -1"));
+  EXPECT_THAT(refusal(softmax_problem(2, 1), empty), HasSubstr("from 0 to -1"));
   // One that takes no part need not be.
   Problem unmasked = softmax_problem(2, 1);
   unmasked.traits[0].value = 0;
@@ -117,9 +117,8 @@ TEST(OperationCheck, AFillIsWithinItsTypeAndHasItsLine) {
   };
   EXPECT_THAT(filled(DType::s16, "fill integers 0 40000"),
               HasSubstr("soft.cu:15: for soft x=s16 y=f32"));
-  EXPECT_THAT(
-      filled(DType::s16, "fill integers 0 40000"),
-      AllOf(HasSubstr("the operand x is filled with 0 to 40000"), HasSubstr("-32768 to 32767")));
+  EXPECT_THAT(filled(DType::s16, "fill integers 0 40000"),
+              AllOf(HasSubstr("from 0 to 40000"), HasSubstr("-32768 to 32767")));
   EXPECT_THAT(filled(DType::u8, "fill sorted 0 1000"), HasSubstr("0 to 255"));
   EXPECT_THAT(filled(DType::u16, "fill integers (0 - 5) 5"), HasSubstr("0 to 65535"));
   EXPECT_THAT(

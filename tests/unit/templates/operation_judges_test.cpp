@@ -228,7 +228,7 @@ TEST(Checkers, MistakesAreShown) {
   std::string text = kJudged;
   text.erase(text.find("//@ checker"), text.find("\n\n") - text.find("//@ checker"));
   EXPECT_THAT(error_text(ErrorKind::template_, [&] { (void)Operation::parse("j.cu", text); }),
-              AllOf(HasSubstr("j.cu:18:16: "), HasSubstr("needs a \"//@ checker\" line")));
+              AllOf(HasSubstr("j.cu:18:16: "), HasSubstr("\"//@ checker NAME\"")));
 }
 
 TEST(IndependentSizes, AreFirstExtentsOnly) {

@@ -132,7 +132,7 @@ TEST(Operation, MistakesAreShownWhereTheyAre) {
   EXPECT_THAT(complaint(with("y inout", "x inout")), HasSubstr("two operands \"x\""));
   EXPECT_THAT(complaint(with("y inout", "y both")), HasSubstr("write in, out or inout"));
   EXPECT_THAT(complaint(with("y inout:", "y inout")), HasSubstr("name in: rows, columns"));
-  EXPECT_THAT(complaint(with("; when wraps", "; if wraps")), HasSubstr("\"when\""));
+  EXPECT_THAT(complaint(with("; when wraps", "; if wraps")), HasSubstr("\"when CONDITION\""));
   EXPECT_THAT(complaint(with("operation  stencil", "operation  2d")), HasSubstr("name consists"));
   EXPECT_THAT(complaint(with("//@ purpose", "// purpose")), HasSubstr("no \"//@ purpose\" line"));
   EXPECT_THAT(complaint(std::string(kStencil) + "//@ flops 1\n"), HasSubstr("two \"flops\""));

@@ -55,7 +55,7 @@ TEST(ParamSpace, AtIsTheOrderOfEnumeration) {
   const auto space = small_builder().build();
   const auto configs = all_of(space);
   for (std::size_t i = 0; i < configs.size(); ++i) EXPECT_EQ(space.at(i), configs[i]);
-  EXPECT_THAT(error_text(ErrorKind::usage, [&] { (void)space.at(7); }), HasSubstr("number 7"));
+  EXPECT_THAT(error_text(ErrorKind::usage, [&] { (void)space.at(7); }), HasSubstr("index 7"));
 }
 
 TEST(ParamSpace, StopsWhenToldTo) {

@@ -280,7 +280,7 @@ TEST_F(RenderedRowTest, AnOperationThatIsDeclaredTwiceNamesBothFiles) {
 
 TEST(PlainKernelsError, Macros) {
   EXPECT_THAT(broken_row("tune       shift = -1* 0", "tune       shift -1* 0"),
-              AllOf(StartsWith("row.cu:7:16:"), HasSubstr("\"name = 64 128* 256\"")));
+              AllOf(StartsWith("row.cu:7:16:"), HasSubstr("name = 64 128* 256")));
   EXPECT_THAT(broken_row("tune       shift = -1* 0", "tune       shift ="),
               AllOf(StartsWith("row.cu:7:23:"), HasSubstr("\"tune\"")));
   EXPECT_THAT(broken_row("tune       shift = -1* 0", "tune       shift = -1* x"),

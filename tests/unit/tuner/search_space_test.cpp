@@ -104,7 +104,7 @@ TEST_F(SearchSpaceTest, UnknownNamesAndValuesAreErrors) {
               HasSubstr("tunable 'tile'. Next: `kiln templates NAME` shows the tunables"));
   EXPECT_THAT(error_of({"toy_a"}, {{"X", {1}}}),
               AllOf(HasSubstr("tunable 'X'"), HasSubstr("\"x\"?")));
-  EXPECT_THAT(error_of({"toy_a"}, {{"x", {1, 9}}}), HasSubstr("lists x=9"));
+  EXPECT_THAT(error_of({"toy_a"}, {{"x", {1, 9}}}), HasSubstr("x=9"));
   EXPECT_THAT(error_of({"toy_a"}, {{"x", {}}}), HasSubstr("no value"));
   EXPECT_THAT(error_of({"toy_c"}, {}), HasSubstr("toy_c"));
 }

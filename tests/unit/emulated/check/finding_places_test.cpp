@@ -67,11 +67,12 @@ TEST(FindingPlaces, AreElementsOfDynamicSharedMemory) {
 }
 
 TEST(FindingPlaces, OutsideOfAllSharedMemoryTheArrayIsNamed) {
-  EXPECT_THAT(found_in(kStatic, "st.shared.u32 [%r1+2048], %r2;"),
-              HasSubstr("writes 4 bytes at byte 2048 of tile, 4-byte element 512, which has 2048 "
-                        "bytes"));
+  EXPECT_THAT(
+      found_in(kStatic, "st.shared.u32 [%r1+2048], %r2;"),
+      HasSubstr("writes 4 bytes at byte 2048 of tile, 4-byte element 512; the array has only "
+                "2048 bytes"));
   EXPECT_THAT(found_in(kStatic, "st.shared.u32 [%r1+-4], %r2;"),
-              HasSubstr("at byte -4 of tile, 4-byte element -1, which"));
+              HasSubstr("at byte -4 of tile, 4-byte element -1;"));
   EXPECT_THAT(
       found_in(".extern .shared .align 16 .b8 ring[];", "st.shared.u32 [%r1+64], %r2;", 64, "ring"),
       HasSubstr("at byte 64 of ring, 4-byte element 16; the array has 64 bytes"));

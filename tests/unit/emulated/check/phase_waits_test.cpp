@@ -172,8 +172,7 @@ TEST(PhaseWaits, OtherBlocksCompletePhasesToo) {
   };
   const LaunchResult result = completed("");
   ASSERT_EQ(findings(result), kRace);
-  EXPECT_THAT(result.reports.front().text,
-              ::testing::HasSubstr("here by block rank 1 warp 0 lane 0 at "));
+  EXPECT_THAT(result.reports.front().text, ::testing::HasSubstr("block rank 1 warp 0 lane 0 at "));
   EXPECT_EQ(findings(completed(meet)), kNothing);
   EXPECT_EQ(findings(completed("barrier.cluster.arrive.relaxed.aligned;"
                                "barrier.cluster.wait.aligned;")),

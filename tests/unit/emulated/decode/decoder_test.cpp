@@ -115,8 +115,8 @@ TEST(Decoder, CallsThatCannotBeAreRefused) {
       {".param .b64 wide; call f, (wide);", "passes 8 bytes, but the parameter of 'f' has 4"},
       {".param .b32 a; call (a), in_registers, (a);", "does not support parameters in registers"},
       {"type: .callprototype _ (); call %rd2;", "has 1 operands, but the emulator expects 2"},
-      {"type: .callprototype _ (); call %r2, type;", "width differs from u64"},
-      {"mov.u32 %r1, f;", "the address of 'f' where u32 is expected"},
+      {"type: .callprototype _ (); call %r2, type;", "whose width differs"},
+      {"mov.u32 %r1, f;", "the address of 'f'"},
   };
   for (const auto& [call, message] : cases) {
     EXPECT_THAT(module_refusal(std::string(call) + " ret;", f), HasSubstr(message)) << call;
