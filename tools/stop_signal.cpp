@@ -18,7 +18,7 @@ std::atomic<bool> stop_requested{false};
 std::atomic<std::int64_t> first_signal_ms{0};
 static_assert(std::atomic<bool>::is_always_lock_free &&
                   std::atomic<std::int64_t>::is_always_lock_free,
-              "a signal handler may only touch such");
+              "a signal handler may use only lock-free atomic variables");
 /// `timeout` sends its signal to the process and then to its group: the same request, twice.
 constexpr std::int64_t kSameRequestMs = 100;
 

@@ -51,11 +51,11 @@ void check_wide_reference(const Operation& operation, const RightSpec& right) {
   if (!reference || !gives_float64(reference->args, right.operand)) return;
   throw Error(
       ErrorKind::template_,
-      fmt::format("{0}:{1}: the 64-bit integers of {2} must be \"exact\", but the reference writes "
-                  "{2}.f64. This array holds doubles, which have only 53 bits. Next: write {2} "
-                  "instead of {2}.f64 in "
-                  "the arguments of the reference",
-                  operation.origin.file, reference->line, operation.operands[right.operand].name));
+      fmt::format(
+          "{0}:{1}: {2} is declared \"exact\", but the reference writes {2}.f64, an array of "
+          "doubles. A double cannot hold every 64-bit integer. Next: write {2} instead of "
+          "{2}.f64 in the arguments of the reference",
+          operation.origin.file, reference->line, operation.operands[right.operand].name));
 }
 
 std::vector<OutputRule> rules_of(const Operation& operation, const Problem& problem) {

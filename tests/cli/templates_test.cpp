@@ -153,7 +153,7 @@ TEST(Templates, UsualConfigurations) {
   text.replace(text.find("//@ launch"), 0, "//@ usual block=128 unused=1\n//@ usual block=64\n");
   sandbox.write("mine/twice.cu", text);
   const auto one = sandbox.run({"templates", "twice_naive", "--template-path", "mine"});
-  EXPECT_NE(one.out.find("\n\nusual configurations (other tunables have their defaults)\n  "
+  EXPECT_NE(one.out.find("\n\nusual configurations (only values that differ from the defaults)\n  "
                          "block=128\n  all defaults\n\n"),
             std::string::npos)
       << one.out << one.err;

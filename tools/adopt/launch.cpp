@@ -238,7 +238,7 @@ class LaunchReader {
     if (is_unknown) {
       launch.block_comment = "threads per block";
     } else if (is_number) {
-      launch.block_comment = "CHECK: this number comes from the code";
+      launch.block_comment = "CHECK: adopt took this number from the code of the kernel";
     } else if (std::find(sizes.begin(), sizes.end(), launch.block.front()) != sizes.end()) {
       launch.block_comment = "CHECK: one thread for each element of a row";
     } else if (launch.block.size() == 1 && launch.block.front() == most && !is_plain_name(most)) {
@@ -376,8 +376,10 @@ class LaunchReader {
             ? fmt::format(
                   "{}: adopt found no operand of type {} for this parameter", parameter.name,
                   parameter.type + std::string(static_cast<std::size_t>(parameter.pointers), '*'))
-            : fmt::format("{}: list the members if {} is a struct; otherwise write an argument",
-                          parameter.name, parameter.type);
+            : fmt::format(
+                  "{}: if {} is a struct, list its members inside the braces; otherwise replace "
+                  "the braces with an argument",
+                  parameter.name, parameter.type);
     return parameter.pointers > 0 || parameter.is_reference ? kFillIn
                                                             : fmt::format("{{{}}}", kFillIn);
   }

@@ -51,7 +51,7 @@ class NoteWriter {
       for (const SourceName& each : headers) names.push_back(each.name);
       const bool one = headers.size() == 1;
       add(
-          fmt::format("<{}> {}, and kernels are compiled without {}: put {} under "
+          fmt::format("<{}> {}, and NVRTC cannot include {}: put {} under "
                       "\"#if !defined(KILN_RENDERED)\"",
                       fmt::join(names, ">, <"), one ? "is a host header" : "are host headers",
                       one ? "it" : "them", one ? "it" : "them"));
@@ -90,9 +90,9 @@ class NoteWriter {
     if (names.empty()) return;
     const bool one = names.size() == 1;
     add(fmt::format(
-        "\"{}\" {} not read: make sure that no tunable has the name of a macro, type or function "
-        "from {}",
-        fmt::join(names, "\", \""), one ? "was" : "were", one ? "this header" : "these headers"));
+        "adopt did not read \"{}\": make sure that {} no macro, type or function with the name of "
+        "a tunable",
+        fmt::join(names, "\", \""), one ? "this header defines" : "these headers define"));
   }
 
   void note_host_code() {
@@ -125,14 +125,13 @@ class NoteWriter {
                       constant.line, constant.name));
     } else if (constant.is_hidden) {
       add(
-          fmt::format("line {}: {} is static or in an unnamed namespace, so Kiln cannot fill the "
-                      "array: remove \"static\", or move the array out of the namespace",
+          fmt::format("line {}: {} has internal linkage, so Kiln cannot fill this array: remove "
+                      "\"static\", or move the array out of the unnamed namespace",
                       constant.line, constant.name));
     } else if (!element_type(constant.type, model_.type_aliases)) {
       add(fmt::format(
-          "line {0}: {1} has the type {2}, but all elements of an operand have one type: "
-          "if the members of {2} have different types, declare one array per type, and run adopt "
-          "again",
+          "line {0}: {1} has the type {2}, but an operand holds numbers of a single type. If the "
+          "members of {2} have different types, declare one array per type, and run adopt again",
           constant.line, constant.name, constant.type));
     }
   }

@@ -60,7 +60,7 @@ class OperationWriter {
   void write_sizes() {
     if (problem_.sizes.empty()) {
       lines_.add("size", kFillIn,
-                 "choose a name such as n, because the kernel has no size parameter");
+                 "no parameter of the kernel is a size; choose a name for the size, such as n");
     }
     for (const auto& size : problem_.sizes) {
       lines_.add("size", size.name + " 1..2147483647", size.comment);
@@ -69,9 +69,11 @@ class OperationWriter {
 
   void write_type(const OperandGuess& operand) {
     if (problem_.scalar_types.contains(operand.template_type)) {
-      lines_.add("type", operand.name + " f32",
-                 fmt::format("CHECK: only one type is possible, because a scalar also has type {}",
-                             operand.template_type));
+      lines_.add(
+          "type", operand.name + " f32",
+          fmt::format(
+              "CHECK: list only one type: a scalar also has type {}, and a scalar has a fixed type",
+              operand.template_type));
     } else if (!operand.template_type.empty()) {
       lines_.add("type", operand.name + " f32 f64",
                  fmt::format("CHECK: list all types of {}; f16 and bf16 are possible, too",
@@ -212,7 +214,7 @@ class OperationWriter {
   std::string write_skeleton() {
     const std::string name = guess_.operation + "_reference";
     const auto extents = result_extents();
-    lines_.add("reference", kFillIn, "write " + name + " below, then put its name here");
+    lines_.add("reference", kFillIn, "complete " + name + " below, then write this name here");
     std::string grid = kFillIn;
     if (extents == std::vector<std::string>{"1"}) {
       grid = "1";

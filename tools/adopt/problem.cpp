@@ -185,7 +185,8 @@ class ProblemReader {
     for (const auto& extent : constant.extents) {
       const auto text = constant_text(extent, model_, {});
       operand.extents += (operand.extents.empty() ? "" : ", ") + text.value_or(kFillIn);
-      if (!text) operand.extents_comment = "extents: no larger than those of the array in the code";
+      if (!text)
+        operand.extents_comment = "extents: as in the declaration of this array, or smaller";
     }
     if (constant.extents.empty()) operand.extents = "1";
     if (!operand.element) {
@@ -267,7 +268,7 @@ class ProblemReader {
     while (is_taken(name)) name.insert(0, "outer_");
     result_.row_sizes[dimension] = name;
     result_.sizes.push_back(
-        {name, "", "int", "CHECK: adopt added this size as the number of blocks"});
+        {name, "", "int", "CHECK: adopt added this size; it is the number of blocks"});
   }
 
   /// The size that blocks have one value of each, whether or not the kernel compares it; "": none.
@@ -363,7 +364,8 @@ class ProblemReader {
       operand.extents = "1";
     } else if (is_by_block) {
       operand.extents_comment =
-          "extents: count the values that each block writes, or move this array to a workspace";
+          "extents: the number of values that all blocks write; or replace this operand with a "
+          "workspace";
     } else if (sizes.size() == 1) {
       operand.extents = sizes.front();
     } else if (operand.role != "in" && of_grid.size() == sizes.size() && !sizes.empty()) {

@@ -309,8 +309,8 @@ class SourceReader {
       if (model_.constants.size() >= kMostParameters) {
         throw Error(
             ErrorKind::template_,
-            fmt::format("{}:{}:1: with {}, the file has more than {} variables in constant memory, "
-                        "the maximum for an operation. Next: put related values into one array",
+            fmt::format("{}:{}:1: {} is one variable too many: an operation can have at most {} "
+                        "variables in constant memory. Next: put related values into one array",
                         file_, constant.line, constant.name, kMostParameters));
       }
       // With its value there is nothing to fill in.

@@ -59,7 +59,7 @@ class TemplateWriter {
   void write_tunable(const TunableGuess& tunable) {
     if (tunable.kind == TunableKind::size) {
       lines_.add("let", fmt::format("{} = {}", tunable.name, kFillIn),
-                 "write a number, because a size is not a compile-time constant");
+                 "write a number; the sizes of a problem are not known at compile time");
     } else if (tunable.values.empty()) {
       lines_.add("tune", fmt::format("{} = {}", tunable.name, kFillIn),
                  fmt::format("list the values, and put * after the default: {}",

@@ -18,8 +18,8 @@ void SelectionFlags::add_to(CLI::App& verb) {
           "Use a kernel of this template instead of the kernel that an application would get")
       ->type_name("TEMPLATE");
   verb.add_option("--set", set_,
-                  "With --template: values of tunables; the others keep their defaults where these "
-                  "are valid")
+                  "With --template: values of tunables; the others stay as close to their defaults "
+                  "as possible")
       ->type_name("NAME=V,...");
 }
 

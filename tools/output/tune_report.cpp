@@ -84,8 +84,8 @@ std::string why_none(const TuneResult& result) {
   // Others gave right results, which is not enough where one of them was found to race.
   if (!result.unchecked.empty()) {
     return fmt::format(
-        "the checks found the fault below in one candidate, and did not check the other candidates "
-        "of this template: {}",
+        "one candidate has the fault below, and the other candidates of this template were not "
+        "checked: {}",
         result.unchecked);
   }
   if (tried == 1) return "the only candidate failed";
@@ -180,8 +180,8 @@ bool is_edgeless(const TuneResult& result) {
 std::string edgeless_text(const std::string& template_name) {
   return fmt::format(
       "the requirements of {} exclude every ragged size (a size that is not a multiple of the tile "
-      "size). Therefore Kiln tested partly filled tiles only if this problem has such tiles. Next: "
-      "to verify other sizes, loosen the requirements",
+      "size). Therefore Kiln has not tested partly filled tiles, unless this problem itself has "
+      "some. Next: loosen the requirements, so that Kiln can verify other sizes",
       template_name);
 }
 

@@ -32,9 +32,10 @@ FlagsByValue flags_by_value(const Manual& manual) {
     for (const auto& name : names_of(flag)) {
       const auto [known, is_new] = values.emplace(name, flag.value);
       if (is_new || known->second == flag.value) continue;
-      throw Error(ErrorKind::internal,
-                  fmt::format("{} takes {} after one verb and {} after another", name,
-                              known->second, flag.value));
+      throw Error(
+          ErrorKind::internal,
+          fmt::format("one verb calls the value of {} {}, another verb calls it {}; use one name",
+                      name, known->second, flag.value));
     }
   };
   for (const auto& flag : manual.flags) take(flag);

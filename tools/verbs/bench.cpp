@@ -340,8 +340,8 @@ Action add_bench(CLI::App& verb, const Operation& operation) {
           ->check(whole_number(3, kMostRepetitions));  // of fewer there is no spread
   CLI::Option* const turn =
       verb.add_option("--turn", o.turn,
-                      "Time per kernel in each round, 1ms to 1s (default 2ms). With a long "
-                      "time, the clock of the GPU depends on the power draw of each kernel")
+                      "Time per kernel in each round, 1ms to 1s (default 2ms). With a long time, a "
+                      "kernel that draws more power may run at a lower clock")
           ->type_name("TIME");
   o.selection.add_to(verb);
   verb.add_option("--tune", o.tune, "First tune each problem for this time")->type_name("TIME");

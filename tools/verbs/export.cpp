@@ -154,9 +154,9 @@ Action add_export(CLI::App& verb, const Operation& operation) {
   verb.add_option("--template", o.template_name,
                   "Export a kernel of this template instead of the best stored kernel")
       ->type_name("TEMPLATE");
-  verb.add_option(
-          "--set", o.set,
-          "With --template: values of tunables; other tunables stay close to their defaults")
+  verb.add_option("--set", o.set,
+                  "With --template: values of tunables; the others stay as close to their defaults "
+                  "as possible")
       ->type_name("NAME=V,...");
   verb.add_option("--arch", o.arch,
                   "With --template: apply the limits of this architecture (default: the device's)")

@@ -100,7 +100,7 @@ void add_launch_facts(FactSheet& sheet, const LaunchProfile& launch) {
             fmt::format("{} sectors, {} of them excess",
                         count_text(scaled(launch, total.facts.global_sectors)),
                         percent_text(share(total.excess_sectors, total.facts.global_sectors))));
-  sheet.add("to L2", fmt::format("{} read, {} written, counted once per cluster",
+  sheet.add("to L2", fmt::format("{} read, {} written; each sector counts once per cluster",
                                  bytes_text(static_cast<std::int64_t>(
                                      32 * scaled(launch, launch.facts.distinct_reads))),
                                  bytes_text(static_cast<std::int64_t>(

@@ -262,10 +262,11 @@ std::string reference_text(const Operation& operation) {
   }
   if (judge.integers) {
     const std::string& most = judge.integers->text();
-    results.add("integers",
-                most == "0"
-                    ? "no integer inputs give exact results"
-                    : fmt::format("integer inputs from -R to R give exact results, R = {}", most));
+    results.add(
+        "integers",
+        most == "0"
+            ? "results are inexact, even for integer inputs"
+            : fmt::format("results are exact for integer inputs from -R to R, R = {}", most));
   }
   std::vector<std::string> cases;
   for (const auto& sizes : judge.ragged) cases.push_back(case_text(sizes));
@@ -284,8 +285,8 @@ std::string reference_text(const Operation& operation) {
 std::string operation_text(const Catalog& catalog, const Operation& operation) {
   FactSheet cost;
   cost.add("flops", operation.cost.flops->text());
-  cost.add("bytes",
-           operation.cost.bytes ? operation.cost.bytes->text() : "all operands, each moved once");
+  cost.add("bytes", operation.cost.bytes ? operation.cost.bytes->text()
+                                         : "sum of all operands; inout operands count twice");
   const auto names = templates_of(catalog, operation);
   return fmt::format("{}: {}\n", operation.name, operation.purpose) + problem_text(operation) +
          "\ncost\n" + cost.text() + reference_text(operation) +

@@ -81,7 +81,7 @@ Action add_render(CLI::App& verb, const Operation& operation) {
       ->required()
       ->type_name("TEMPLATE");
   verb.add_option("--set", options->set,
-                  "Values of tunables; the others keep their defaults where these are valid")
+                  "Values of tunables; the others stay as close to their defaults as possible")
       ->type_name("NAME=V,...");
   verb.add_option("--arch", options->arch,
                   "Apply the limits of this architecture (default: the device's)")

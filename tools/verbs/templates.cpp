@@ -127,7 +127,7 @@ std::string conditions_text(std::string_view heading, const std::vector<Requirem
 /// A section with a line for each usual configuration; nothing where there are none.
 std::string usual_text(const KernelTemplate& kernel_template) {
   if (kernel_template.space_spec().usual.empty()) return "";
-  std::string text = "\nusual configurations (other tunables have their defaults)\n";
+  std::string text = "\nusual configurations (only values that differ from the defaults)\n";
   for (const Config& usual : kernel_template.space_spec().usual) {
     Config named;
     for (const auto& tunable : kernel_template.space_spec().tunables) {
@@ -297,10 +297,10 @@ int describe_template(Context& context, const TemplatesOptions& options) {
     text += fmt::format("\nfor {} on {}: unsupported: {}\n", heading, offer->limits.arch,
                         offer->why_not);
   } else {
-    text +=
-        fmt::format("; for {} on {}, {} are valid, and {} of these are preferred\ndefault  {}\n",
-                    heading, offer->limits.arch, count_text(offer->valid),
-                    count_text(offer->preferred), offer->default_config->canonical());
+    text += fmt::format(
+        "; for {} on {}, {} are valid, and {} of these meet each `prefer` line\ndefault  {}\n",
+        heading, offer->limits.arch, count_text(offer->valid), count_text(offer->preferred),
+        offer->default_config->canonical());
   }
   context.print(text);
   return kExitOk;

@@ -60,8 +60,11 @@ SpaceSelection selection_of(const TuneOptions& options) {
 
 void check_usage(const TuneOptions& options) {
   const auto reject = [](const char* text) { throw Error(ErrorKind::usage, text); };
-  if (options.stale && (!options.suite.empty() || options.compile_only)) {
-    reject("--stale selects the problems and needs a device; leave out --suite and --compile-only");
+  if (options.stale && !options.suite.empty()) {
+    reject("--stale already selects the problems; leave out --suite");
+  }
+  if (options.stale && options.compile_only) {
+    reject("--stale needs a device; leave out --compile-only");
   }
   options.problem.check_list(options.stale ? "--stale" : options.suite.empty() ? "" : "--suite");
   if (options.compile_only && options.arch.empty()) {

@@ -60,8 +60,8 @@ const std::vector<Verb>& verbs() {
        "also counts the valid configurations and names the default.",
        examples("templates"), add_templates},
       {"operations", kKernels, kNoDevice, "List the operations, or describe one",
-       "The description lists the sizes, types, operands and tolerances of a problem, and the work "
-       "of one run.",
+       "The description lists the sizes, types, operands and tolerances of a problem. It also "
+       "shows how to compute the flops and bytes of one run.",
        examples("operations"), add_operations},
       {"adopt", kKernels, kNoDevice, "Write the front matter for a kernel of your own",
        "adopt writes two files: an operation that declares what the kernel computes, and a "

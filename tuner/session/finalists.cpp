@@ -206,7 +206,7 @@ std::vector<Trial> Finalists::compare(Evaluator& evaluator, Compiler& compiler,
   const int rounds = affordable_rounds(finalists, seconds);
   if (rounds < kFewestRounds) {
     context_.observer.on_note(
-        "too little time is left to time the best candidates again, alternately");
+        "the remaining time is too short to compare the best candidates in alternating runs");
     return {};
   }
   Contest contest = prepare(std::move(finalists), compiler, cases);

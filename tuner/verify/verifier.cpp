@@ -252,9 +252,10 @@ Verdict Verifier::judge(const Subject& subject) {
   }
   // An expression can make any error of a sum an error without limit: 1 / acc where acc may be 0.
   if (verdict.unbounded > 0) {
-    verdict.verification.evidence =
-        fmt::format("the error of {} elements has no bound, so Kiln accepts any value there",
-                    verdict.unbounded);
+    verdict.verification.evidence = fmt::format(
+        "the rounding error of {} elements can be arbitrarily large, so Kiln accepts any value "
+        "there",
+        verdict.unbounded);
   }
   if (verdict.judged && !subject.accepted.empty()) {
     std::string& evidence = verdict.verification.evidence;

@@ -28,7 +28,8 @@ WorkerProcess::Patience wait_for(double seconds, GiveUp give_up = {}) {
 WorkerEvaluator::WorkerEvaluator(std::vector<std::string> command, const GiveUp& give_up)
     : command_(std::move(command)), process_(std::make_unique<WorkerProcess>(command_)) {
   if (await_hello(give_up)) return;
-  throw Error(ErrorKind::device, "the run was stopped before the device was open");
+  throw Error(ErrorKind::device,
+              "the run was stopped before the worker process had opened the device");
 }
 
 void WorkerEvaluator::set_up(const EvaluationSetup& setup) {
@@ -169,14 +170,13 @@ WorkerEvaluator::Exchange WorkerEvaluator::ask(FrameType type, std::string_view 
     // Most were merely running when memory ran short, so one time does not count against it.
     if (last) {
       result.message += fmt::format(
-          "; this happened twice in succession. A kernel cannot raise this signal. Next: look for "
-          "a "
-          "lack of memory in the output of `dmesg`");
+          "; this happened twice in succession. The signal came from another process or from the "
+          "system, not from the kernel. Next: look for a lack of memory in the output of `dmesg`");
     }
   }
   if (result.outcome == Outcome::timed_out) {
     result.message = fmt::format(
-        "the worker process took longer than {:g} s, so Kiln killed this process", timeout_s);
+        "Kiln killed the worker process, because it took longer than {:g} s", timeout_s);
   }
   return result;
 }

@@ -459,8 +459,7 @@ __global__ void poly(float* out, const float* in, int n) {
 )");
   EXPECT_THAT(adoption.adopted.text, HasSubstr("//@ constant   phys::coeff = coeff\n"));
   EXPECT_THAT(adoption.operation.text, HasSubstr("//@ operand    coeff in: 8\n"));
-  EXPECT_THAT(adoption.notes,
-              ElementsAre(HasSubstr("line 3: hidden is static or in an unnamed namespace")));
+  EXPECT_THAT(adoption.notes, ElementsAre(HasSubstr("line 3: hidden has internal linkage")));
 }
 
 TEST(Adopt, ConstantsAreReadAsTheyAreDeclared) {
@@ -512,7 +511,7 @@ __global__ void k(float* y, int n) {
   EXPECT_THAT(
       adoption.notes,
       ElementsAre(
-          HasSubstr("line 2: one has the type P, but all elements of an operand have one type"),
+          HasSubstr("line 2: one has the type P, but an operand holds numbers of a single type"),
           HasSubstr("line 3: two has the type struct"),
           HasSubstr("line 4: three is a variable template, which Kiln cannot fill"),
           HasSubstr("line 5: five is a pointer in constant memory")));

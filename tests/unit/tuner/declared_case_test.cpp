@@ -308,11 +308,12 @@ TEST(DeclaredSetup, AnExactReferenceOfWideIntegersWritesThemAsTheyAre) {
   }
   const Operation& operation = planted_operation(text);
   const Problem problem = problem_of(operation, {{"n", 5}, {"m", 9}});
-  EXPECT_THAT(refusal(ErrorKind::template_,
-                      [&] { (void)declared_setup(declared_case(operation, problem, {})); }),
-              AllOf(HasSubstr("the 64-bit integers of y must be \"exact\", but the reference "
-                              "writes y.f64. This array holds doubles, which have only 53 bits"),
-                    HasSubstr("Next: write y instead of y.f64")));
+  EXPECT_THAT(
+      refusal(ErrorKind::template_,
+              [&] { (void)declared_setup(declared_case(operation, problem, {})); }),
+      AllOf(HasSubstr("y is declared \"exact\", but the reference writes y.f64, an array of "
+                      "doubles. A double cannot hold every 64-bit integer"),
+            HasSubstr("Next: write y instead of y.f64")));
 }
 
 TEST(DeclaredSetup, AProblemWithoutResultsIsNotSetUp) {
