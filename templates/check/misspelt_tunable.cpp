@@ -75,15 +75,15 @@ void refuse_misspelt_tunables(std::string_view source, const std::vector<FrontMa
     const ScannedWord* const meant = find_meant(words, names, tunable, has_headers);
     if (meant == nullptr) continue;
     const bool mentioned = names.mentioned.contains(meant->text);
-    throw_at(
-        line.declaration.place, tunable, 0,
-        fmt::format("the kernel's code never uses the tunable \"{0}\", but line {1} {2} "
-                    "\"{3}\"{4}. Next: {5}",
-                    tunable, meant->line, meant->is_defined ? "mentions" : "uses", meant->text,
-                    mentioned ? ", and other \"//@\" lines use that name, too"
-                              : ", so all candidates would have the same code",
-                    mentioned ? fmt::format("rename the tunable in this line to {}", meant->text)
-                              : "use the same name in both lines"));
+    const std::string_view what =
+        mentioned
+            ? "the kernel's code never uses the tunable \"{0}\"; line {1} of the code and "
+              "other \"//@\" lines use \"{2}\". Next: write \"{2}\" in this line, too"
+            : "the kernel's code never uses the tunable \"{0}\", so all candidates would have "
+              "the same code; line {1} uses the similar name \"{2}\". Next: use the same name "
+              "in both lines";
+    throw_at(line.declaration.place, tunable, 0,
+             fmt::format(fmt::runtime(what), tunable, meant->line, meant->text));
   }
 }
 

@@ -98,7 +98,7 @@ const std::vector<NewcomersMistake> kNewcomersMistakes{
     {"MisspeltTunableInALaunch", "tune", "kernel.cu", "block    block_size", "block    blok_size",
      "\"block_size\"?"},
     {"MisspeltTunableInItsOwnLine", "verify", "kernel.cu", "tune       block_size",
-     "tune       blok_size", "line 10 uses \"block_size\""},
+     "tune       blok_size", "line 10 of the code and other \"//@\" lines use \"block_size\""},
     {"TunableThatTheKernelCallsOtherwise", "verify", "kernel.cu", "extern \"C\"",
      "#ifndef block_siz\n#define block_size 128\n#endif\nextern \"C\"",
      "because the #ifndef above tests \"block_siz\""},
@@ -184,7 +184,7 @@ TEST(NewcomersFaults, AnApplicationIsToldOfHostCode) {
   sandbox.write("kernel.cu", replaced(kRowSumKernel, "  float sum = 0;",
                                       "  float sum = 0;\n  fprintf(stderr, \"row\");"));
   EXPECT_THAT(judged(sandbox, "run", {"--mode", "default_only"}).err,
-              HasSubstr("./kernel.cu:12: \"stderr\""));
+              AllOf(HasSubstr("./kernel.cu:12: "), HasSubstr("\"stderr\"")));
 }
 
 TEST(NewcomersFaults, AGridThatIsFarTooLargeIsRemarkedAndNoFaster) {

@@ -87,7 +87,7 @@ TEST(TensorMapsOfAUser, WhatDisagreesWithTheCodeIsFound) {
   EXPECT_THAT(small.out, HasSubstr("deadlock"));
   const auto narrow = verify(sandbox, replaced(kBoxed, "box depth, 8", "box 2, 8"));
   EXPECT_NE(narrow.exit_code, 0) << narrow.out << narrow.err;
-  EXPECT_THAT(narrow.out + narrow.err, HasSubstr("rows of 8 bytes"));
+  EXPECT_THAT(narrow.out + narrow.err, HasSubstr("has 8 bytes"));
   const auto without =
       verify(sandbox, replaced(kBoxed, "//@   map      a: k, m; box depth, 8\n", ""));
   EXPECT_NE(without.exit_code, 0) << without.out << without.err;

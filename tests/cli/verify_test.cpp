@@ -415,9 +415,9 @@ TEST(Epilogues, OfOneTextForSeveralTypesAreNotMixedUp) {
   // Operands are f32 for both, C is not.
   const Sandbox sandbox;
   for (const char* type : {"f32", "s8"}) {
-    const auto run =
-        sandbox.run(with(on_gemm("verify", 8, 8, 8), {"--dtype", type, "--template", "gemm_naive",
-                                                      "--epilogue", "acc + c * scale[]"}));
+    const auto run = sandbox.run(
+        with(on_gemm("run", 8, 8, 8), {"--dtype", type, "--template", "gemm_naive", "--epilogue",
+                                       "acc + c * scale[]", "--device", "emulated:h200"}));
     EXPECT_EQ(run.exit_code, 0) << run.out << run.err;
   }
 }

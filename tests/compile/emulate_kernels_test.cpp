@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <future>
 #include <memory>
+#include <numeric>
 #include <random>
 #include <string>
 #include <vector>
@@ -36,14 +37,22 @@ namespace kiln {
 namespace {
 
 constexpr std::size_t kFewestProblems = 8;
-constexpr std::size_t kMostProblems = 10;  ///< without KILN_FULL_CATALOG
 constexpr std::size_t kProblemsWithLargeCases = 2;
-/// Configurations of a problem, the default among them: in tools/run-tests a second one in each
-/// layout, and in turn with and without C.
+
+/// The problems of a template, by the number that gemm_of_turn() takes. In tools/run-tests few: all
+/// layouts, with and without C, with and without an expression.
+std::vector<std::size_t> turns_of(const KernelTemplate& kernel) {
+  if (!testing::full_catalog()) return {0, 2, 5, 7};
+  std::vector<std::size_t> turns(std::max(kFewestProblems, testing::type_choices(kernel).size()));
+  std::iota(turns.begin(), turns.end(), std::size_t{0});
+  return turns;
+}
+
+/// Configurations of a problem, the default among them: in tools/run-tests a second one for every
+/// other problem.
 int configs_of_turn(std::size_t turn) {
   if (testing::full_catalog()) return 5;
-  const bool reads_c = (turn >> 2U & 1U) != 0;
-  return turn < kFewestProblems && reads_c == (turn % 2 == 1) ? 2 : 1;
+  return turn % 5 == 0 ? 2 : 1;
 }
 
 /// Two problems of each template have an expression, with operands of every extent that are read,
@@ -80,12 +89,11 @@ TEST_P(EmulateKernels, SampledConfigurationsAreRightAndClean) {
   const KernelTemplate& kernel = Catalog::builtin().at(GetParam());
   const DeviceInfo& info = device_->info();
   std::mt19937_64 random(20260101);
-  const std::size_t choices = std::max(kFewestProblems, testing::type_choices(kernel).size());
-  const std::size_t problems = testing::full_catalog() ? choices : std::min(choices, kMostProblems);
+  const std::vector<std::size_t> turns = turns_of(kernel);
   std::size_t verified = 0;
   std::size_t wanted = 0;
-  for (std::size_t turn = 0; turn < problems; ++turn) {
-    Gemm gemm = testing::gemm_of_turn(kernel, turn, problems);
+  for (const std::size_t turn : turns) {
+    Gemm gemm = testing::gemm_of_turn(kernel, turn, turns.back() + 1);
     gemm.m = 40;
     gemm.n = 72;
     gemm.k = 80;
@@ -140,7 +148,7 @@ TEST_P(EmulateKernels, SampledConfigurationsAreRightAndClean) {
       ++verified;
     }
   }
-  fmt::print("{}: {} problems, {} candidates\n", kernel.name(), problems, verified);
+  fmt::print("{}: {} problems, {} candidates\n", kernel.name(), turns.size(), verified);
   EXPECT_GE(verified, wanted * 7 / 8);
 }
 

@@ -87,7 +87,7 @@ TEST_F(CacheAccess, AForeignOwnerIsRefusedForReadingAndWriting) {
 TEST_F(CacheAccess, AFolderOfAStrangerIsRefused) {
   ASSERT_EQ(::chown(folder.path().c_str(), 12345, 12345), 0);
   const std::string text = open_as_nobody(OpenMode::read_only);
-  EXPECT_NE(text.find("its folder"), std::string::npos) << text;
+  EXPECT_NE(text.find("belongs to user 12345"), std::string::npos) << text;
 }
 
 TEST_F(CacheAccess, CreatingWhereOneMayNotWriteIsAClearError) {

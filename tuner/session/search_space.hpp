@@ -29,7 +29,8 @@ struct SearchSpace {
     std::int64_t priority = 0;  ///< KernelTemplate::priority() for the problem
   };
   std::vector<Part> parts;
-  /// Templates that do not take part, with the reason ("the template rows_fast does not accept x=f64").
+  /// Templates that do not take part, with the reason ("the template rows_fast does not accept
+  /// x=f64").
   std::vector<std::string> unsupported;
   /// Sum over the parts, saturating.
   [[nodiscard]] std::uint64_t count() const;

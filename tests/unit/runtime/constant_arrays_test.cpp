@@ -52,7 +52,7 @@ TEST_F(ConstantArrays, HoldWhatIsCopiedThere) {
 
 TEST_F(ConstantArrays, ThatAreMissingOrTooSmallAreNamed) {
   EXPECT_THAT(find({{"weights", 0, 12}, {"weight", 1, 4}}).message,
-              HasSubstr("the compiled code has no array weight;"));
+              HasSubstr("the compiled code has no array weight."));
   EXPECT_TRUE(arrays.empty());
   EXPECT_THAT(
       find({{"weights", 0, 16, "t.cu:9"}}).message,

@@ -101,6 +101,7 @@ TEST(Documents, ManualAndPagesNameNoFlagThatIsNotThere) {
     const std::regex name(R"(//@ (?:size|type|scalar) +([a-z_]+))");
     for (const auto& word : matches(text_of(file.path()), name)) known.insert("--" + word);
   }
+  known.merge(flags_in(text_of(kRoot / "tests/random/main.cpp")));
   // Of cmake, pkg-config and docker, which the pages mention.
   known.insert({"--build", "--cflags", "--gpus", "--install", "--libs", "--prefix", "--target"});
   EXPECT_THAT(without(flags_in(manual()), known), testing::IsEmpty());

@@ -93,8 +93,7 @@ TEST(FunctionCalls, WhatIsNoFunctionOfThatKindIsReported) {
     PtxRunner run(calling(choose));
     const auto result = run.launch({1, 1, 1}, {32, 1, 1}, run.fresh_buffer(32 * 4));
     ASSERT_EQ(findings(result), std::vector<Finding>{Finding::invalid_operand}) << choose;
-    EXPECT_THAT(result.fault->text,
-                HasSubstr("There, no function has these parameters and results"));
+    EXPECT_THAT(result.fault->text, HasSubstr("no function with these parameters and results"));
   }
 }
 

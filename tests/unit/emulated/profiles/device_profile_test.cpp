@@ -156,7 +156,7 @@ TEST(DeviceProfileTest, MistakesAreNamedWithTheirPlace) {
   expect_complaint(changed("figures = \"measured\"", "figures = \"guessed\""), "figures", 11,
                    "figures must be \"measured\" or \"published\"");
   expect_complaint(changed("arch = \"sm_90a\"", "arch = \"sm_3\""), "arch", 8,
-                   "limits.arch must be one of sm_75");
+                   "limits.arch must be one of these: sm_75");
 }
 
 /// Walks a profile's keys and makes texts of it in which one number is out of range.
