@@ -221,9 +221,10 @@ class OperationParser {
     const std::string slot = declared_.back();
     for (const auto* const property : {"_bytes", "_packed", "_type"}) {
       if (result_.names_.all.find(slot + property) >= 0) {
-        line.fail(0, fmt::format("Kiln declares the name \"{0}{1}\" for the type slot \"{0}\", but "
-                                 "another line already declares this name; rename one of the two",
-                                 slot, property));
+        line.fail(0,
+                  fmt::format("the type slot \"{0}\" also declares the name \"{0}{1}\", but "
+                              "another line declares this name, too; rename the slot or the other",
+                              slot, property));
       }
       result_.names_.all.intern(slot + property);
     }

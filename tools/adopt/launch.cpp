@@ -282,7 +282,7 @@ class LaunchReader {
       } else if (use.bounds.empty()) {
         launch.grid = {kFillIn};
         launch.grid_comment = fmt::format(
-            "number of blocks; adopt found no comparison of blockIdx.{} with a size", kAxes[i]);
+            "number of blocks: the kernel does not compare blockIdx.{} with a size", kAxes[i]);
         return;
       } else {
         std::vector<std::string> factors;
@@ -334,7 +334,8 @@ class LaunchReader {
     const std::string& offset = offsets_.at({between.writer, between.written});
     if (offset.empty()) return "workspace";
     if (result_.workspace != kFillIn) return fmt::format("workspace + round_up({}, 256)", offset);
-    launch.args_comment = fmt::format("{}: offset in bytes", between.written);
+    launch.args_comment =
+        fmt::format("where the array {} starts in the workspace, in bytes", between.written);
     return fmt::format("workspace + {}", kFillIn);
   }
 

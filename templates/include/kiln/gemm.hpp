@@ -15,10 +15,10 @@ namespace kiln {
 ///
 /// C and D are row-major. op(A) is an m x k matrix, and op(B) is a k x n matrix. `storage_a` says
 /// how A is stored. With Storage::n, A is row-major: m rows of lda elements. With Storage::t, A is
-/// stored transposed: k rows of lda elements. `storage_b` says how B is stored: k rows of ldb
-/// elements with Storage::n, and n rows of ldb elements with Storage::t. A leading dimension is a
-/// number of elements. A leading dimension of 0 means rows without padding. For packed types, a
-/// leading dimension is a number of values, and must be a multiple of the number of values in a
+/// stored transposed: k rows of lda elements. `storage_b` says how B is stored. With Storage::n, B
+/// has k rows of ldb elements. With Storage::t, B has n rows of ldb elements. A leading dimension
+/// is a number of elements. A leading dimension of 0 means rows without padding. For packed types,
+/// a leading dimension is a number of values, and must be a multiple of the number of values in a
 /// byte.
 ///
 /// `alignment_a` to `alignment_d` promise the alignment of the addresses of A to D, in bytes. Each
