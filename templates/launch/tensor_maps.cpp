@@ -100,8 +100,8 @@ class Planner {
       plan_.ld_at = operand->ld_at;
     } else {
       fail(
-          "the \"in_workspace\" offset is negative, but the operation has no operand of this name; "
-          "write an offset of 0 or more");
+          "the operation has no operand of this name, so the map is of the workspace, but the "
+          "\"in_workspace\" offset is negative; write an offset of 0 or more");
     }
   }
 

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Kiln authors
 // SPDX-License-Identifier: Apache-2.0
-// Kernel files are plain CUDA C++: nvcc accepts each one, unrendered. Skipped without nvcc.
+// Kernel files are plain CUDA C++: nvcc accepts each one, unrendered; with KILN_FULL_CATALOG also
+// for the host. Skipped without nvcc.
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -9,6 +10,7 @@
 #include <filesystem>
 #include <string>
 
+#include "tests/support/full_catalog.hpp"
 #include "tests/support/nvcc.hpp"
 
 namespace kiln {
@@ -25,9 +27,10 @@ TEST(PlainNvcc, TakesEveryKernelFileAsItStands) {
     if (entry.path().extension() != ".cu") continue;
     ++files;
     const std::string command = fmt::format(
-        "{} -std=c++20 -gencode arch=compute_90a,code=sm_90a -Werror all-warnings -I '{}' -c '{}' "
+        "{} -std=c++20 -gencode arch=compute_90a,code=sm_90a -Werror all-warnings -I '{}' {} '{}' "
         "-o '{}'",
-        nvcc, kernels.string(), entry.path().string(), object);
+        nvcc, kernels.string(), testing::full_catalog() ? "-c" : "-cubin", entry.path().string(),
+        object);
     EXPECT_EQ(std::system(command.c_str()), 0) << command;
   }
   fs::remove(object);

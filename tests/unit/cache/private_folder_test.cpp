@@ -117,7 +117,7 @@ TEST_F(PrivateFolderTest, AParentThatOthersMayWriteIsRefused) {
   fs::create_directories(parent_);
   fs::permissions(parent_, fs::perms::all);
   EXPECT_FALSE(make());
-  EXPECT_THAT(why_, HasSubstr("other users can write to " + parent_));
+  EXPECT_THAT(why_, HasSubstr("Kiln cannot use the folder " + parent_));
   EXPECT_THAT(why_, HasSubstr("Next: "));
 }
 

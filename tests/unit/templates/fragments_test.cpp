@@ -228,7 +228,7 @@ TEST(FragmentErrors, OfLets) {
               AllOf(StartsWith("user.cu:11:"), HasSubstr("\"threads\" depends on \"twice\"")));
   EXPECT_THAT(broken_header("let 2 * tile", "let twice"),
               HasSubstr("\"twice\" depends on \"twice\""));
-  EXPECT_THAT(broken_user("let twice * 4", "let blocks"), HasSubstr("\"blocks\", which"));
+  EXPECT_THAT(broken_user("let twice * 4", "let blocks"), HasSubstr("\"blocks\""));
 }
 
 // Every fragment of the catalog: each names an existing header, and the families share them.

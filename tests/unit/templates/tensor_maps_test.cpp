@@ -159,7 +159,7 @@ TEST(TensorMaps, ValuesThatCudaRefusesAreNamed) {
   EXPECT_THAT(plan_error("a: k, m; box 8, 8; pitch 8; in_workspace 8"),
               HasSubstr("not a multiple of 16"));
   EXPECT_THAT(plan_error("acc: n, m; box 8, 8; pitch 8; in_workspace -1"),
-              HasSubstr("not in memory"));
+              HasSubstr("write an offset of 0 or more"));
 }
 
 }  // namespace

@@ -571,7 +571,7 @@ TEST(AdoptLimits, ManyConstantsAreRefusedAtTheirLine) {
   for (int i = 1; i < 200; ++i) source += ",\nc" + std::to_string(i);
   source += ";\n__global__ void f(float* x) { x[0] = c0; }\n";
   EXPECT_THAT(error_text(ErrorKind::template_, [&] { (void)adopted(source.c_str()); }),
-              StartsWith("kernels/file.cu:129:1: with c128, the file has more than 128 variables"));
+              StartsWith("kernels/file.cu:129:1: c128 is one variable too many"));
 }
 
 }  // namespace

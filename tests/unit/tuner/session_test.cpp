@@ -487,7 +487,7 @@ TEST_F(SessionTest, SlowFinalistsGetFewerRoundsOrNone) {
   ScriptedEvaluator slower([](const EvaluationJob&) { return passed_in(2e9); });
   (void)run(slower);
   EXPECT_THAT(slower.comparisons(), IsEmpty());
-  EXPECT_THAT(observer.notes, Contains(HasSubstr("too little time")));
+  EXPECT_THAT(observer.notes, Contains(HasSubstr("too short to compare")));
 }
 
 TEST_F(SessionTest, AnEvaluatorThatBreaksEndsTheSessionAsFailed) {

@@ -75,11 +75,11 @@ TEST(FindingPlaces, OutsideOfAllSharedMemoryTheArrayIsNamed) {
               HasSubstr("at byte -4 of tile, 4-byte element -1;"));
   EXPECT_THAT(
       found_in(".extern .shared .align 16 .b8 ring[];", "st.shared.u32 [%r1+64], %r2;", 64, "ring"),
-      HasSubstr("at byte 64 of ring, 4-byte element 16; the array has 64 bytes"));
+      HasSubstr("at byte 64 of ring, 4-byte element 16; the array has only 64 bytes"));
   // Of two arrays, the one that the address is computed from.
   EXPECT_THAT(found_in(std::string(kStatic) + ".shared .align 4 .b8 _ZZ1kE4last[64];",
                        "mov.u32 %r4, _ZZ1kE4last; st.shared.u32 [%r4+72], %r2;"),
-              HasSubstr("at byte 72 of last, 4-byte element 18; the array has 64 bytes"));
+              HasSubstr("at byte 72 of last, 4-byte element 18; the array has only 64 bytes"));
 }
 
 TEST(FindingPlaces, MisalignedAccessesNameTheArray) {
