@@ -416,9 +416,10 @@ TEST(Epilogues, OfOneTextForSeveralTypesAreNotMixedUp) {
   const Sandbox sandbox;
   for (const char* type : {"f32", "s8"}) {
     const auto run = sandbox.run(
-        with(on_gemm("run", 8, 8, 8), {"--dtype", type, "--template", "gemm_naive", "--epilogue",
-                                       "acc + c * scale[]", "--device", "emulated:h200"}));
+        with(on_gemm("run", 8, 8, 8),
+             {"--dtype", type, "--epilogue", "acc + c * scale[]", "--device", "emulated:h200"}));
     EXPECT_EQ(run.exit_code, 0) << run.out << run.err;
+    EXPECT_THAT(run.out, HasSubstr("yes, 64 elements"));
   }
 }
 

@@ -174,8 +174,8 @@ class LaneAccess {
         offset == 0 ? std::nullopt : meant_array(warp_.program(), instr_, dynamic_bytes);
     if (!array) fail_outside("offset", "shared memory", owner.shared_bytes());
     const auto from = static_cast<std::int64_t>(within_) - std::int64_t{array->begin};
-    fail(fmt::format("{} {} bytes at {}; the array has only {} bytes", verb_of(access_.kind), bytes_,
-                     place_within(array->name, from, access_.element_bytes), array->bytes));
+    fail(fmt::format("{} {} bytes at {}; the array has only {} bytes", verb_of(access_.kind),
+                     bytes_, place_within(array->name, from, access_.element_bytes), array->bytes));
   }
 
   void resolve_local() {
