@@ -235,7 +235,7 @@ TEST(Emulated, TuningPredictsAndSaysSo) {
   const auto list = sandbox.run({"list"});
   EXPECT_NE(list.out.find(" us modelled"), std::string::npos) << list.out;
   const auto show = sandbox.run(small_problem("show"));
-  EXPECT_NE(show.out.find("modelled: predicted, not measured"), std::string::npos) << show.out;
+  EXPECT_NE(show.out.find(" us, modelled: "), std::string::npos) << show.out;
   EXPECT_NE(show.out.find("exact: predicted for this problem"), std::string::npos) << show.out;
   const auto run = sandbox.run(on_emulated(small_problem("run")));
   EXPECT_NE(run.out.find("match     exact: predicted for this problem"), std::string::npos)
@@ -289,7 +289,7 @@ TEST(Verify, PassesASoundKernelWithEveryCheckOn) {
   EXPECT_EQ(run.exit_code, 0) << run.out << run.err;
   EXPECT_NE(run.out.find("on emulated NVIDIA H200"), std::string::npos) << run.out;
   EXPECT_NE(run.out.find("verdict   correct"), std::string::npos) << run.out;
-  EXPECT_NE(run.out.find("no findings; checked bounds"), std::string::npos) << run.out;
+  EXPECT_NE(run.out.find("no findings"), std::string::npos) << run.out;
 }
 
 TEST(Verify, NamesARaceWithPlaceThreadAndSourceLine) {

@@ -193,7 +193,7 @@ TEST_F(Judges, AnotherFillChangesTheJudgeAndNotTheTemplate) {
   (void)tune();
   declare("x in: n", "x in: n; fill uniform");
   EXPECT_THAT(run("show").out, HasSubstr("of an older judge: 1 ok, 1 wrong_result"));
-  EXPECT_THAT(run("run").out, HasSubstr("data or verified sizes have changed"));
+  EXPECT_THAT(run("run").out, HasSubstr("`kiln tune --stale` verifies"));
 }
 
 TEST_F(Judges, WordsOfAnOperationThatNothingDependsOnChangeNothing) {
@@ -234,8 +234,7 @@ TEST_F(Judges, TheBestOfAnEmulatedDeviceIsToldOnceItsChecksFindNothing) {
   const cli::Run racy = run("tune", with(shared, {"--set", "safe=0"}));
   EXPECT_EQ(racy.exit_code, 3) << racy.out;
   EXPECT_THAT(racy.out, HasSubstr("1 wrong_result"));
-  EXPECT_THAT(racy.err,
-              HasSubstr("the best candidate so far, triple_shared safe=0, failed the checks: "));
+  EXPECT_THAT(racy.err, HasSubstr(" triple_shared safe=0, "));
   EXPECT_THAT(racy.err, HasSubstr("race at triple_shared.cu:"));
   EXPECT_THAT(racy.out, HasSubstr("failed    1 wrong_result: n=1"));
   EXPECT_THAT(racy.out, HasSubstr("race at triple_shared.cu:"));

@@ -16,13 +16,15 @@
 namespace kiln::cli {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
 
 struct WrongLine {
   Words words;
-  std::string says;  ///< behind "kiln: "
+  std::string says;       ///< behind "kiln: "
+  std::string also = {};  ///< anywhere
 };
 
 const Words kSizes{"--m", "8", "--n", "8", "--k", "8"};
@@ -30,20 +32,20 @@ const Words kSizes{"--m", "8", "--n", "8", "--k", "8"};
 const std::vector<WrongLine> kWrongLines{
     {{"tune", "gemm", "--m", "8", "--m", "9"},
      "--m is given 2 times (8 and 9): keep only one value"},
-    {{"tune", "gemm", "--m", "8", "--k"}, "--k: the value is missing; write --k N"},
+    {{"tune", "gemm", "--m", "8", "--k"}, "--k: ", "write --k N"},
     {{"tune", "gemm", "--device"}, "--device: the value is missing; write --device DEVICE, e.g. "},
-    {{"export", "gemm", "--on"}, "--on: the value is missing; write --on TEXT"},
+    {{"export", "gemm", "--on"}, "--on: ", "write --on TEXT"},
     {with({"tune", "gemm", "--alpha", "x"}, kSizes), "--alpha x: not a number; write it as"},
     {{"tune", "gemm", "64", "65", "66"}, "64: write sizes as flags: --m 64 --n 65 --k 66"},
-    {{"tune", "gemm", "64x65x66"}, "64x65x66: write sizes as flags: --m 64 --n 65 --k 66"},
+    {{"tune", "gemm", "64x65x66"}, "64x65x66: ", "--m 64 --n 65 --k 66"},
     {with({"gemm", "tune"}, kSizes),
      "gemm: not expected here; write the operation once, after the verb: kiln tune gemm ..."},
     {{"gemm"}, "gemm: this is an operation; write the verb first: kiln tune gemm"},
-    {{"tun", "gemm"}, "tun: no such verb; did you mean \"tune\"?"},
-    {{"benchmark", "gemm"}, "benchmark: no such verb; did you mean \"bench\"?"},
-    {{"tune", "gem"}, "operation: gem is unknown; the only choice is gemm; did you mean \"gemm\"?"},
+    {{"tun", "gemm"}, "tun: no such verb", "\"tune\"?"},
+    {{"benchmark", "gemm"}, "benchmark: ", "\"bench\"?"},
+    {{"tune", "gem"}, "operation: gem ", "\"gemm\"?"},
     {with({"tune", "gemm", "--dtype", "float16"}, kSizes),
-     "--dtype: float16 is unknown; choose from f16, "},
+     "--dtype: float16 is unknown; choose from f16, ", "\"f16\"?"},
     {with({"bench", "gemm", "--against", "cublas"}, kSizes),
      "--against: cublas is unknown; the only choice is cublaslt; did you mean \"cublaslt\"?"},
     {with({"render", "gemm_naive", "--arch", "sm_91"}, kSizes),
@@ -51,29 +53,24 @@ const std::vector<WrongLine> kWrongLines{
     {{"operations", "--flags"}, "--flags also needs name"},
     {{"operations", "gemm", "--flags", "--names"},
      "--names and --flags cannot be combined: leave one of them out"},
-    {with({"verify", "gemm", "--all", "--sample", "3"}, kSizes),
-     "--all and --sample cannot be combined: leave one of them out"},
-    {{"merge"}, "target is missing: write kiln merge"},
+    {with({"verify", "gemm", "--all", "--sample", "3"}, kSizes), "--all and --sample "},
+    {{"merge"}, "target ", "write kiln merge"},
     {{"import"}, "file is missing: write kiln import FILE"},
-    {{"tune", "gemm", "--max", "8"},
-     "--max: not expected here; did you mean \"--max-candidates\"?"},
+    {{"tune", "gemm", "--max", "8"}, "--max: not expected here", "\"--max-candidates\"?"},
     {{"tune", "gemm", "--m", "2000000000", "--n", "2000000000", "--k", "2000000000"},
      "gemm 2000000000 x 2000000000 x 2000000000 f16 nn: the operands take 21316 PiB, more memory "
      "than any GPU has; give smaller values for --m, --n, --k"},
-    {with({"tune", "gemm", "--dtype", "complex128"}, kSizes),
-     "--dtype: complex128 is unknown; choose from f16, "},
+    {with({"tune", "gemm", "--dtype", "complex128"}, kSizes), "--dtype: complex128 ", "\"cf64\"?"},
 };
 
 TEST(ParseErrors, SayPlaceReasonAndNextStep) {
   const Sandbox sandbox;
-  for (const auto& [words, says] : kWrongLines) {
+  for (const auto& [words, says, also] : kWrongLines) {
     const auto run = sandbox.run(words);
     EXPECT_EQ(run.exit_code, 2) << run.err;
-    EXPECT_THAT(run.err, StartsWith("kiln: " + says));
+    EXPECT_THAT(run.err, AllOf(StartsWith("kiln: " + says), HasSubstr(also)));
     EXPECT_EQ(run.out, "");
   }
-  EXPECT_THAT(sandbox.run(kWrongLines[12].words).err, HasSubstr("\"f16\"?"));
-  EXPECT_THAT(sandbox.run(kWrongLines.back().words).err, HasSubstr("\"cf64\"?"));
 }
 
 // The parser has words of its own, which nothing of what a person may mistype should bring up.

@@ -100,8 +100,7 @@ TEST(Tune, ASuiteNamesWhatIsUnsupported) {
                                 "sm_80", "--templates", "gemm_naive", "--set", "block_x=32",
                                 "--set", "block_y=1", "--quiet"});
   EXPECT_EQ(run.exit_code, 0) << run.err;
-  EXPECT_NE(run.out.find("limited is unsupported:\n  the template gemm_naive does not accept "),
-            std::string::npos)
+  EXPECT_NE(run.out.find("limited is unsupported:\n  the template gemm_naive "), std::string::npos)
       << run.out;
   EXPECT_EQ(run.err, "");
 }
@@ -115,9 +114,8 @@ TEST(Tune, ALineOfASuiteThatFailsCostsTheOthersNothing) {
       "--set", "frag_m=16", "--templates", "gemm_wmma,gemm_naive", "--max-candidates", "1"};
   const auto text = sandbox.run(arguments);
   EXPECT_EQ(text.exit_code, 2) << text.err;
-  EXPECT_NE(text.out.find("\nbad: error: no selected template has a tunable 'frag_m'"),
-            std::string::npos)
-      << text.out;
+  EXPECT_NE(text.out.find("\nbad: error: "), std::string::npos) << text.out;
+  EXPECT_NE(text.out.find("tunable 'frag_m'"), std::string::npos) << text.out;
   arguments.emplace_back("--json");
   const auto json = nlohmann::json::parse(sandbox.run(arguments).out);
   EXPECT_TRUE(json["results"].at(0).contains("error"));
@@ -173,15 +171,11 @@ TEST(Tune, StaleTunesAgainWhatAChangedTemplateLeft) {
   const auto run =
       with(on_gemm("run", 16, 16, 16), {"--device", "emulated:h200", "--db", "mine.db"});
   const auto before = sandbox.run(run);
-  EXPECT_NE((before.out + before.err)
-                .find("has changed since Kiln tuned the kernel; `kiln tune --stale`"),
-            std::string::npos)
+  EXPECT_NE((before.out + before.err).find("`kiln tune --stale` retunes"), std::string::npos)
       << before.out << before.err;
   const auto verified = sandbox.run(
       with(on_gemm("verify", 16, 16, 16), {"--device", "emulated:h200", "--db", "mine.db"}));
-  EXPECT_NE(verified.out.find("has changed since Kiln tuned the kernel; `kiln tune --stale`"),
-            std::string::npos)
-      << verified.out;
+  EXPECT_NE(verified.out.find("`kiln tune --stale` retunes"), std::string::npos) << verified.out;
   EXPECT_EQ(verified.err.find("has changed since"), std::string::npos)
       << "once is enough: " << verified.err;
 

@@ -181,8 +181,7 @@ TEST_F(CompileKernels, EveryTemplateTypeRowLayoutAndArchitecture) {
           EXPECT_EQ(limits.arch, "sm_75") << *why;
           // sm_75 has neither these types nor the cp.async that some templates are built on.
           EXPECT_TRUE(gemm.a == DType::bf16 || gemm.a == DType::tf32 || gemm.a == DType::f64 ||
-                      gemm.a == DType::b1 ||
-                      why->ends_with("needs sm >= 80, but this device is sm_75"))
+                      gemm.a == DType::b1 || why->find("sm >= 80") != std::string::npos)
               << *why;
           continue;
         }

@@ -96,7 +96,7 @@ TEST_F(Judges, ALookUpSaysThatABetterKernelWasJudgedByAnother) {
   EXPECT_EQ(answer.warnings.size(), 1U);
   EXPECT_EQ(answer_by(kOld).match, Match::exact);
   // Where both have changed, the template is what people know of.
-  EXPECT_THAT(answer_by(kNew, "d2").unavailable, HasSubstr("the template has changed"));
+  EXPECT_THAT(answer_by(kNew, "d2").unavailable, HasSubstr("`kiln tune --stale` retunes"));
 }
 
 TEST_F(Judges, ResultsOfRelatedProblemsByAnotherJudgeAreLeftOut) {
@@ -139,7 +139,7 @@ TEST_F(Judges, WhatWasJudgedAgainAndRefusedIsNotOfferedToBeJudgedAgain) {
   EXPECT_FALSE(best_by(kNew, &unavailable));
   EXPECT_FALSE(unavailable);
   EXPECT_EQ(answer_by(kNew).unavailable, "");
-  EXPECT_THAT(answer_by(kNew, "d2").unavailable, HasSubstr("the template has changed"));
+  EXPECT_THAT(answer_by(kNew, "d2").unavailable, HasSubstr("`kiln tune --stale` retunes"));
   const Trial other = add(700, 128, kOld);
   EXPECT_FALSE(best_by(kNew, &unavailable));
   EXPECT_EQ(unavailable, other) << "nobody has judged that one again";

@@ -63,8 +63,7 @@ TEST_F(OperationGet, AResultOfAnotherJudgeIsNoAnswerAndIsNamed) {
     const OperationKernel kernel = library.get(problem);
     EXPECT_EQ(kernel.match(), Match::default_config);
     EXPECT_EQ(kernel.config(), "block_size=128");
-    EXPECT_THAT(std::string(kernel.match_reason()),
-                HasSubstr("have changed since Kiln verified the kernel"));
+    EXPECT_THAT(std::string(kernel.match_reason()), HasSubstr("`kiln tune --stale` verifies"));
   }
   EXPECT_EQ(warnings_.size(), 2U) << "one for each library";
 }
@@ -198,7 +197,7 @@ TEST_F(OperationGet, RefusesWhatIsNoProblem) {
   problem.sizes = {{"rows", 2}, {"rows", 2}};
   EXPECT_THAT(refusal(library, problem), HasSubstr("the size \"rows\" twice"));
   problem = row_sums(65537, 3);
-  EXPECT_THAT(refusal(library, problem), HasSubstr("rows is 65537, but must be from 0 to 65536"));
+  EXPECT_THAT(refusal(library, problem), HasSubstr("rows is 65537"));
   problem = row_sums(2, 3, 2);
   EXPECT_THAT(refusal(library, problem), HasSubstr("biased is 2"));
   problem.traits.clear();

@@ -179,7 +179,7 @@ TEST_F(OperationLaunch, RefusesScalarsThatTheirTypesDoNotHave) {
     return refusal(kernel, {.operands = {&x_, nullptr, &y_}, .scalars = scalars});
   };
   EXPECT_THAT(with({1e300}), AllOf(HasSubstr("the scalar scale: 1e+300 "), HasSubstr("-3.40")));
-  EXPECT_THAT(with({1.0, 0.5}), HasSubstr("the scalar steps: 0.5 is not an integer"));
+  EXPECT_THAT(with({1.0, 0.5}), AllOf(HasSubstr("the scalar steps: 0.5 "), HasSubstr("integer")));
   EXPECT_THAT(with({1.0, 2147483648U}),
               AllOf(HasSubstr("steps: 2147483648 "), HasSubstr("-2147483648 to 2147483647"),
                     HasSubstr("s32")));

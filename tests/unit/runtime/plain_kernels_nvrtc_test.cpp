@@ -78,8 +78,7 @@ TEST_F(PlainKernelsNvrtcTest, MistakesAreExplained) {
               AllOf(HasSubstr("argument 4 of mine::scale_rows, \"cols\""), HasSubstr("\"float\"")));
   result = compile(problem, ", int kMore>", ">");
   ASSERT_FALSE(result.ok);
-  EXPECT_THAT(explain_compile_log(row_plain(), result.log),
-              HasSubstr("4 template arguments to the kernel scale_rows"));
+  EXPECT_THAT(explain_compile_log(row_plain(), result.log), HasSubstr("4 template arguments"));
   result = compile(problem, "launch     fill_sums", "launch     fill_sum");
   ASSERT_FALSE(result.ok);
   EXPECT_THAT(explain_compile_log(row_plain(), result.log), HasSubstr("\"fill_sum\""));
@@ -213,7 +212,7 @@ TEST(HeaderNames, EveryHeaderOfLibcuxxThatIsAdvisedExists) {
         "omp.h", "cublas_v2.h", "sys/time.h"}) {
     EXPECT_THAT(advice_on_missing_header(name), HasSubstr("#if !defined(KILN_RENDERED)")) << name;
   }
-  EXPECT_THAT(advice_on_missing_header("mine.h"), HasSubstr("put the header beside the template"));
+  EXPECT_THAT(advice_on_missing_header("mine.h"), HasSubstr("--include DIR"));
 }
 
 }  // namespace

@@ -105,12 +105,11 @@ TEST_F(Limits, NamesOfAnOperation) {
       softmax_refusal(40, [](int i) { return fmt::format("//@ size s{}", i); }),
       AllOf(StartsWith("soft.cu:42:5: "), HasSubstr("too many \"size\" lines; the limit is 32")));
   EXPECT_THAT(softmax_refusal(40, [](int i) { return fmt::format("//@ trait t{} 0 1", i); }),
-              HasSubstr("too many \"trait\" lines; the limit is 32"));
+              HasSubstr("\"trait\" lines"));
   EXPECT_THAT(softmax_refusal(40, [](int i) { return fmt::format("//@ type t{} f32", i); }),
-              HasSubstr("too many \"type\" lines; the limit is 32"));
-  EXPECT_THAT(
-      softmax_refusal(40, [](int i) { return fmt::format("//@ scalar c{} f32 = 1", i); }),
-      AllOf(StartsWith("soft.cu:44:5: "), HasSubstr("too many \"scalar\" lines; the limit is 32")));
+              HasSubstr("\"type\" lines"));
+  EXPECT_THAT(softmax_refusal(40, [](int i) { return fmt::format("//@ scalar c{} f32 = 1", i); }),
+              AllOf(StartsWith("soft.cu:44:5: "), HasSubstr("\"scalar\" lines")));
 }
 
 TEST_F(Limits, OperandsAreAtMostWhatALibraryLaunches) {
@@ -120,8 +119,7 @@ TEST_F(Limits, OperandsAreAtMostWhatALibraryLaunches) {
   EXPECT_EQ(Operation::parse("wide.cu", text).operands.size(), kMostOperands);
   text += "//@ operand x0 in: n\n";
   EXPECT_THAT(error_text(ErrorKind::template_, [&] { (void)Operation::parse("wide.cu", text); }),
-              AllOf(StartsWith("wide.cu:69:5: "),
-                    HasSubstr("too many \"operand\" lines; the limit is 32")));
+              AllOf(StartsWith("wide.cu:69:5: "), HasSubstr("\"operand\" lines")));
 }
 
 TEST_F(Limits, LengthOfAName) {
@@ -239,7 +237,7 @@ TEST_F(Limits, AnEmptySpaceIsExplainedAllTheSame) {
   }
   const auto space = builder.require("(" + product + ") % 7 == 3").require("t0 > 40").build();
   EXPECT_EQ(space.count(), 0U);
-  EXPECT_THAT(space.why_empty().value(), HasSubstr("does not hold with"));
+  EXPECT_THAT(space.why_empty().value(), HasSubstr("t0 = "));
 }
 
 TEST_F(Limits, ValidDefaultsNeedNoCount) {

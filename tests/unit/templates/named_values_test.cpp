@@ -108,9 +108,9 @@ TEST(NamedValues, AreAskedForByName) {
   EXPECT_TRUE(space.contains({{"copy", value_named("registers")}, {"stages", 1}}));
   EXPECT_FALSE(space.contains({{"copy", value_named("registers")}, {"stages", 2}}));
   EXPECT_THAT(space.why_invalid({{"copy", value_named("bulk")}, {"stages", 2}}).value(),
-              HasSubstr("copy cannot be bulk; its values are registers cp_async tma"));
+              AllOf(StartsWith("copy "), HasSubstr(" bulk;"), HasSubstr("registers cp_async tma")));
   EXPECT_THAT(space.why_invalid({{"copy", 1}, {"stages", 2}}).value(),
-              HasSubstr("copy cannot be 1"));
+              AllOf(StartsWith("copy "), HasSubstr(" 1;")));
   ASSERT_EQ(made.space_spec().usual.size(), 2U);
   EXPECT_EQ(made.space_spec().usual[1].canonical(), "copy=tma stages=2");
 }

@@ -134,10 +134,7 @@ TEST(OperationCheck, FlopsAndBytesAreNotNegative) {
                         "- 9)\" of soft.cu"));
   Operation::parse("soft.cu", less).check(softmax_problem(2, 9));
   const std::string fewer = replaced(kSoftmaxOperation, "//@ flops", "//@ bytes -rows\n//@ flops");
-  EXPECT_THAT(
-      refusal(softmax_problem(2, 1), fewer),
-      HasSubstr(
-          "the value of \"bytes\" is -2, but must be finite and not negative; correct the line"));
+  EXPECT_THAT(refusal(softmax_problem(2, 1), fewer), HasSubstr("\"bytes\" is -2"));
 }
 
 TEST(OperationCheck, TemplatesKnowDerivedSizes) {

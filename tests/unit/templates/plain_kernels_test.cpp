@@ -213,13 +213,11 @@ TEST_F(RenderedRowTest, AFileThatDefinesATunableAnewIsRefused) {
     return error_text(ErrorKind::template_, [&] { load(text); });
   };
   const std::string anew = "#define block_size 64\nstruct Sizes {";
-  EXPECT_THAT(
-      refusal(row_text("struct Sizes {", anew)),
-      AllOf(StartsWith(folder_.path() +
-                       "/a_template.cu:20:9: this line redefines the tuned macro \"block_size\""),
-            HasSubstr("#ifndef kernel_tuner")));
+  EXPECT_THAT(refusal(row_text("struct Sizes {", anew)),
+              AllOf(StartsWith(folder_.path() + "/a_template.cu:20:9: "),
+                    HasSubstr("\"block_size\""), HasSubstr("#ifndef kernel_tuner")));
   EXPECT_THAT(refusal(row_text("struct Sizes {", "#undef warps\nstruct Sizes {")),
-              HasSubstr("this line redefines the tuned macro \"warps\""));
+              AllOf(HasSubstr("/a_template.cu:20:"), HasSubstr("\"warps\"")));
   // As Kernel Tuner's users write it.
   load(row_text("struct Sizes {",
                 "#ifndef kernel_tuner\n#define block_size 64\n#endif\nstruct Sizes {"));
@@ -236,10 +234,10 @@ TEST_F(RenderedRowTest, AFileThatDefinesATunableAnewIsRefused) {
   // In a header as well.
   folder_.write("tiles.cuh", "\n#define block_size 64\n");
   EXPECT_THAT(refusal(row_text("struct Sizes {", "#include \"tiles.cuh\"\nstruct Sizes {")),
-              StartsWith("tiles.cuh:2:9: this line redefines the tuned macro \"block_size\""));
+              AllOf(StartsWith("tiles.cuh:2:9: "), HasSubstr("\"block_size\"")));
   folder_.write("tiles.cuh", "\nconstexpr int block_size = 64;\n");
   EXPECT_THAT(refusal(row_text("struct Sizes {", "#include \"tiles.cuh\"\nstruct Sizes {")),
-              StartsWith("tiles.cuh:2:15: a \"tune\" or \"let\" line declares \"block_size\""));
+              AllOf(StartsWith("tiles.cuh:2:15: "), HasSubstr("\"block_size\"")));
 }
 
 TEST_F(RenderedRowTest, ExportNamesGeometryAndArguments) {
@@ -275,7 +273,7 @@ TEST_F(RenderedRowTest, AnOperationThatIsDeclaredTwiceNamesBothFiles) {
   EXPECT_THAT(
       error_text(ErrorKind::template_, [&] { (void)Catalog::with_directories({folder_.path()}); }),
       AllOf(StartsWith(folder_.path() + "/row_twice.cu:1:1:"),
-            HasSubstr("has a different declaration in " + folder_.path() + "/row_scale.cu")));
+            HasSubstr(folder_.path() + "/row_scale.cu")));
 }
 
 TEST(PlainKernelsError, Macros) {
@@ -288,7 +286,7 @@ TEST(PlainKernelsError, Macros) {
   EXPECT_THAT(broken_row("//@              256", "//@              256 64"),
               StartsWith("row.cu:5:22:"));
   EXPECT_THAT(broken_row("let        warps = block_size / 32", "let        warps"),
-              HasSubstr("write the line as \"let name = expression\""));
+              HasSubstr("\"let name = expression\""));
   EXPECT_THAT(broken_row("warps = block_size / 32", "warps = block_size / rows"),
               AllOf(StartsWith("row.cu:6:37:"), HasSubstr("\"rows\"")));
   EXPECT_THAT(broken_row("warps = block_size / 32", "warps = block_size / halves"),
@@ -304,7 +302,7 @@ TEST(PlainKernelsError, Macros) {
               HasSubstr("\"fill_sums\" is the name of both a kernel and a macro"));
   EXPECT_THAT(broken_row("shift = -1* 0", "9shift = 1"), StartsWith("row.cu:7:16:"));
   EXPECT_THAT(broken_row("struct Sizes {\n  int rows;", "struct Sizes {\n  int rows;  //@ tune 1"),
-              HasSubstr("the struct of \"rows\" is not marked"));
+              HasSubstr("struct of \"rows\""));
 }
 
 TEST(PlainKernelsError, NamesOfKernels) {
@@ -412,7 +410,7 @@ TEST(PlainKernels, CooperativeLaunchesMayDependOnTheConfiguration) {
       error_text(
           ErrorKind::template_,
           [&] { (void)LaunchPlanner(both, row_problem(2, 3), hopper()).geometry(kRowConfig); }),
-      HasSubstr("cannot overlap with the previous launch"));
+      HasSubstr("\"overlap\" to 0"));
 }
 
 TEST(PlainKernels, AllowedFindingsHaveAReason) {
@@ -501,8 +499,7 @@ TEST(PlainKernels, LogsAreExplained) {
   const std::string number =
       "row.cu(30): error: expected an identifier\n  Mine block_size = 4;\n       ^\n";
   EXPECT_THAT(explain_compile_log(row_plain(), number),
-              AllOf(StartsWith("row.cu:30: a \"tune\" or \"let\" line declares \"block_size\", so "
-                               "Kiln defines a macro"),
+              AllOf(StartsWith("row.cu:30: "), HasSubstr("\"block_size\""),
                     HasSubstr("#ifndef kernel_tuner"), EndsWith(number)));
   EXPECT_EQ(explain_compile_log(row_plain(), number.substr(0, number.find('\n') + 1)),
             number.substr(0, number.find('\n') + 1));
@@ -544,12 +541,11 @@ TEST(PlainKernels, PointersAreComparedWithTheTypesOfOperands) {
   const std::string head = "_ZN4mine10scale_rowsI6__halffLi128ELi127EEEv";
   EXPECT_EQ(why("", "", head + "PKT_PT0_iif"), "");
   EXPECT_EQ(why("", "", head + "PKvPT0_iif"), "") << "anything";
-  EXPECT_THAT(
-      why("", "", head + "PKhPT0_iif"),
-      AllOf(HasSubstr("parameter 1 of mine::scale_rows is \"unsigned char*\""), HasSubstr("\"x\""),
-            HasSubstr("f16. Next: change the parameter's type (to \"void*\" or \"const void*\" if "
-                      "the kernel casts the pointer), or change the type of x ("),
-            HasSubstr(".cu:6, --x).")));
+  EXPECT_THAT(why("", "", head + "PKhPT0_iif"),
+              AllOf(HasSubstr("parameter 1 of mine::scale_rows is \"unsigned char*\""),
+                    HasSubstr("\"x\""), HasSubstr("f16. Next: "),
+                    HasSubstr("(to \"void*\" or \"const void*\" if the kernel casts the pointer)"),
+                    HasSubstr(".cu:6, --x).")));
   EXPECT_THAT(why("", "", head + "PKT_PaiiT0_"), HasSubstr("parameter 2 of")) << "signed char";
   EXPECT_EQ(why("", "", head + "PKjPT0_iif"), "") << "two halves at a time";
   EXPECT_EQ(why("", "", head + "PK6float2PT0_iif"), "") << "a type that is not CUDA's own";
@@ -584,13 +580,13 @@ TEST(PlainKernels, PointersAreComparedWithTheTypesOfOperands) {
        {"size_t", "std::size_t", "ptrdiff_t", "uint64_t", "std::int64_t", "ulong", "unsigned long",
         "unsigned long long int", "int16_t", "uint8_t", "ushort"}) {
     EXPECT_THAT(plain(fmt::format("const float* x, {} rows", type)),
-                HasSubstr("argument 2 of fill_sums, \"rows\", is an integer of 4 bytes"))
+                HasSubstr("argument 2 of fill_sums"))
         << type;
   }
   for (const char* const type : {"int32_t", "std::uint32_t", "uint", "unsigned"}) {
     EXPECT_EQ(plain(fmt::format("const float* x, {} rows", type)), "") << type;
   }
-  EXPECT_THAT(plain("const float* x"), HasSubstr("(x, rows), but the kernel has 1 parameters"));
+  EXPECT_THAT(plain("const float* x"), HasSubstr("1 parameters"));
 }
 
 }  // namespace

@@ -134,7 +134,8 @@ TEST(ScalarText, TypesHaveTheirWholeRangeAndNoMore) {
   EXPECT_THAT(why_not(NumberType::s64, "-0x8000000000000001"), HasSubstr("-2^63 to 2^63 - 1"));
   EXPECT_THAT(why_not(NumberType::s64, "9223372036854775809"), HasSubstr("-2^63 to 2^63 - 1"));
   EXPECT_THAT(why_not(NumberType::u32, "9007199254740993"), HasSubstr("0 to 42949672"));
-  EXPECT_THAT(why_not(NumberType::u64, "0.5"), HasSubstr("not an integer"));
+  EXPECT_THAT(why_not(NumberType::u64, "0.5"),
+              HasSubstr("0.5 is not an integer, but u64 is an integer type"));
   EXPECT_THAT(why_not_of_type(NumberType::s64, kMostUnsigned),
               AllOf(HasSubstr("18446744073709551615 "), HasSubstr("-2^63")));
   EXPECT_THAT(why_not_of_type(NumberType::u64, 0x1p64), HasSubstr("1.8446744073709552e+19 is"));

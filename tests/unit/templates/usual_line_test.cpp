@@ -130,7 +130,7 @@ TEST(UsualLineError, TooManyCombinations) {
 
 TEST(UsualLineError, Malformed) {
   EXPECT_THAT(usual_error(""), HasSubstr("\"usual\" needs a value"));
-  EXPECT_THAT(usual_error(","), HasSubstr("write the line as \"usual name=value"));
+  EXPECT_THAT(usual_error(","), HasSubstr("\"usual name=value"));
   EXPECT_THAT(usual_error("tile_m"), AllOf(StartsWith("tiny.cu:21:11:"), HasSubstr("\"tile_m\"")));
   EXPECT_THAT(usual_error("tile_n=64 tile_m="),
               AllOf(StartsWith("tiny.cu:21:21:"), HasSubstr("\"tile_m=\"")));

@@ -78,11 +78,9 @@ TEST(AdoptRefusals, WhatNoOperandIsIsRefusedAtItsParameter) {
            {"const float (*t)[4]",
             "t points to arrays, but the elements of an operand are numbers. Next: take "
             "\"const float* t\" instead, and write t[i * 4 + j] for t[i][j]"},
-           {"float t[][N + 1]", "\"float* t\" instead, and write t[i * (N + 1) + j]"},
+           {"float t[][N + 1]", "t[i * (N + 1) + j] for t[i][j]"},
            {"int (* __restrict__ t)[2][3]", "t[i * 2 * 3 + j] for t[i][j]"},
-           {"Rows t",
-            "t points to arrays, but the elements of an operand are numbers. Next: take \"float* "
-            "t\""},
+           {"Rows t", "\"float* t\""},
            {"float*** t",
             "t is a \"float***\", but an operand has at most two levels of pointers. Next: take "
             "\"float** t\" instead"},

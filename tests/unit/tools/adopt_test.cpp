@@ -34,6 +34,8 @@ using ::testing::Not;
 using ::testing::StartsWith;
 using Replacements = std::vector<std::pair<std::string, std::string>>;
 
+constexpr const char* kFillInPurpose = "FILL_IN: say in one line what the operation computes";
+
 /// What a person does: every part that is named has to be there.
 std::string filled(std::string text, const Replacements& replacements) {
   for (const auto& [from, to] : replacements) {
@@ -122,7 +124,7 @@ TEST(Adopt, APlainKernelNeedsLittle) {
             HasSubstr("vector_add_reference(double* c, const double* a, const double* b, "
                       "int n) {\n")));
   const auto result = loaded(adoption,
-                             {{"FILL_IN: say in one line what the operation computes", "A sum"},
+                             {{kFillInPurpose, "A sum"},
                               {"c FILL_IN", "c bound 1 of f32"},
                               {"flops      FILL_IN", "flops      n"},
                               {"reference  FILL_IN", "reference  vector_add_reference"},
@@ -166,11 +168,11 @@ TEST(Adopt, AGuessThatNeedsMoreRoomGoesOnBelow) {
 
 TEST(Adopt, WhatIsMissingIsRefusedByItsLine) {
   const Adoption adoption = adopted(test::kVectorAddSource);
-  EXPECT_THAT(error_text(ErrorKind::template_,
-                         [&] { (void)Operation::parse("vector_add.cu", adoption.operation.text); }),
-              StartsWith("vector_add.cu:2:16: replace FILL_IN (the first of 4 places)\n"));
-  const std::string named = filled(
-      adoption.operation.text, {{"FILL_IN: say in one line what the operation computes", "A sum"}});
+  EXPECT_THAT(
+      error_text(ErrorKind::template_,
+                 [&] { (void)Operation::parse("vector_add.cu", adoption.operation.text); }),
+      AllOf(StartsWith("vector_add.cu:2:16: "), HasSubstr("FILL_IN"), HasSubstr(" 4 places)\n")));
+  const std::string named = filled(adoption.operation.text, {{kFillInPurpose, "A sum"}});
   EXPECT_THAT(
       error_text(ErrorKind::template_, [&] { (void)Operation::parse("vector_add.cu", named); }),
       StartsWith("vector_add.cu:10:18: replace FILL_IN (the first of 3 places): exact, or \"within "
@@ -205,14 +207,14 @@ TEST(Adopt, AConvolutionWithConstantMemory) {
   EXPECT_THAT(adoption.adopted.text, Not(HasSubstr("clamped ="))) << "a function";
   EXPECT_EQ(adoption.operation_name, "convolution");
   EXPECT_EQ(adoption.template_name, "convolution_kernel");
-  const auto result = loaded(
-      adoption,
-      {{"FILL_IN: say in one line what the operation computes", "A filter slides over an image"},
-       {"input in: FILL_IN", "input in: height + 6, width + 6"},
-       {"output FILL_IN", "output bound 64 of f32"},
-       {"flops      FILL_IN", "flops      98 * height * width"},
-       {"reference  FILL_IN", "reference  convolution_reference"}},
-      {{"tile_size_y = 1* 2", "tile_size_y = 1 2*"}}, {{"height", 100}, {"width", 200}});
+  const auto result =
+      loaded(adoption,
+             {{kFillInPurpose, "A filter slides over an image"},
+              {"input in: FILL_IN", "input in: height + 6, width + 6"},
+              {"output FILL_IN", "output bound 64 of f32"},
+              {"flops      FILL_IN", "flops      98 * height * width"},
+              {"reference  FILL_IN", "reference  convolution_reference"}},
+             {{"tile_size_y = 1* 2", "tile_size_y = 1 2*"}}, {{"height", 100}, {"width", 200}});
   EXPECT_EQ(result.launches[0].grid[0], 7U);
   EXPECT_EQ(result.launches[0].grid[1], 13U);
 }
@@ -234,7 +236,7 @@ TEST(Adopt, AStencilHasItsPlainTwinAsReference) {
                     HasSubstr("//@   block    32, 4, 1\n"), HasSubstr("/* The plain one. */"),
                     Not(HasSubstr("tile_size_z"))));
   const auto result = loaded(adoption,
-                             {{"FILL_IN: say in one line what the operation computes", "A step"},
+                             {{kFillInPurpose, "A step"},
                               {"now in: FILL_IN", "now in: nz, ny, nx"},
                               {"next FILL_IN", "next bound 4 of f32"},
                               {"flops      FILL_IN", "flops      2 * nx * ny * nz"}},
@@ -275,14 +277,13 @@ TEST(Adopt, ComplexNumbersInPlaceByATemplate) {
   EXPECT_THAT(
       adopted(of_host.c_str()).notes,
       ElementsAre(HasSubstr("<iostream>"), HasSubstr("main (line 21)"), HasSubstr("line 24")));
-  const auto result =
-      loaded(adoption,
-             {{"FILL_IN: say in one line what the operation computes", "Numbers times factors"},
-              {"factors in: n", "factors in: 2 * n"},
-              {"signal FILL_IN", "signal within 1e-5 1e-6"},
-              {"flops      FILL_IN", "flops      2 * n"},
-              {"reference  FILL_IN", "reference  complex_scale_reference"}},
-             {{"#include <cstdio>\n", ""}}, {{"n", 1000}});
+  const auto result = loaded(adoption,
+                             {{kFillInPurpose, "Numbers times factors"},
+                              {"factors in: n", "factors in: 2 * n"},
+                              {"signal FILL_IN", "signal within 1e-5 1e-6"},
+                              {"flops      FILL_IN", "flops      2 * n"},
+                              {"reference  FILL_IN", "reference  complex_scale_reference"}},
+                             {{"#include <cstdio>\n", ""}}, {{"n", 1000}});
   EXPECT_EQ(result.launches[0].grid[0], 3U);
   EXPECT_THAT(result.rendered, HasSubstr("#define per_thread 2"));
 }
@@ -302,7 +303,7 @@ TEST(Adopt, PartialSumsGoThroughTheWorkspace) {
                     HasSubstr("//@   args     sum, workspace, grid_blocks "),
                     Not(HasSubstr("BlockReduce ="))));
   const auto result = loaded(adoption,
-                             {{"FILL_IN: say in one line what the operation computes", "The sum"},
+                             {{kFillInPurpose, "The sum"},
                               {"sum FILL_IN", "sum bound 64 of f32"},
                               {"flops      FILL_IN", "flops      n"},
                               {"reference  FILL_IN", "reference  block_sum_reference"}},

@@ -80,7 +80,7 @@ TEST(DeclaredFlags, ErrorsNameTheFlag) {
   EXPECT_EQ(error_of_declared(causal, "--causal_test-top 1 --causal 2"),
             "--causal: 2 is not one of 0, 1");
   EXPECT_THAT(error_of_declared(causal, "--causal_test-top 1 --turns 2.5"),
-              HasSubstr("--turns: 2.5 is not an integer, but u32 is an integer type"));
+              AllOf(HasSubstr("--turns: 2.5 "), HasSubstr("u32")));
 }
 
 TEST(DeclaredFlags, SizesMayHaveADefaultWithinTheirRange) {

@@ -57,7 +57,7 @@ TEST(Refreshed, RefusesPagesWhoseMarkersAreWrong) {
   EXPECT_THAT(why("\n<!-- generated: one -->\n"), HasSubstr("p.md:2: this part is not closed"));
   EXPECT_THAT(why("<!-- generated: one --><!-- generated: two-lines --><!-- end -->"),
               HasSubstr("p.md:1: this part"));
-  EXPECT_THAT(why("<!-- generated: none --><!-- end -->"), HasSubstr("no section is called"));
+  EXPECT_THAT(why("<!-- generated: none --><!-- end -->"), HasSubstr("\"none\""));
 }
 
 TEST(CliPage, HasTheTablesThatTheProgramGives) {

@@ -101,7 +101,8 @@ TEST_F(SearchSpaceTest, ATemplateThatListsNoneOfTheValuesIsLeftOut) {
 
 TEST_F(SearchSpaceTest, UnknownNamesAndValuesAreErrors) {
   EXPECT_THAT(error_of({"toy_a"}, {{"tile", {1}}}),
-              HasSubstr("tunable 'tile'. Next: `kiln templates NAME` shows the tunables"));
+              HasSubstr("no selected template has a tunable 'tile'. Next: `kiln templates NAME` "
+                        "shows the tunables"));
   EXPECT_THAT(error_of({"toy_a"}, {{"X", {1}}}),
               AllOf(HasSubstr("tunable 'X'"), HasSubstr("\"x\"?")));
   EXPECT_THAT(error_of({"toy_a"}, {{"x", {1, 9}}}), HasSubstr("x=9"));

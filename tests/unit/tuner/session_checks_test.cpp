@@ -101,8 +101,8 @@ TEST_F(SessionChecks, WhatTheyHadNoTimeForIsNotTheBestOnceTheyFoundItsTemplateWr
   ASSERT_EQ(result.failures.size(), 1U);
   EXPECT_EQ(result.failures[0].example.message, "race at toy.cu:7");
   EXPECT_THAT(observer.notes,
-              Contains("the next best candidate was not checked for races, missing "
-                       "waits and similar faults: the budget ended before the checks ended"));
+              Contains(HasSubstr("the next best candidate was not checked for races, missing "
+                                 "waits and similar faults: ")));
   BestQuery query;
   query.problem = request.tuned.problem;
   query.device = device.info().device_class;
