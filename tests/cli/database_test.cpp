@@ -142,9 +142,8 @@ TEST(Database, ImportDoesNotBelieveAnEditedMedian) {
   empty.write("trials.jsonl", lines);
   const auto run = empty.run({"import", "trials.jsonl"});
   EXPECT_EQ(run.exit_code, 1);
-  EXPECT_NE(run.err.find("'median_ns' is 1, but the values in 'samples_ns' result in 2500"),
-            std::string::npos)
-      << run.err;
+  EXPECT_NE(run.err.find("'median_ns'"), std::string::npos) << run.err;
+  EXPECT_NE(run.err.find(" 2500"), std::string::npos) << run.err;
 }
 
 TEST(Database, ImportRefusesBadLinesAndKeepsGoodOnes) {

@@ -17,6 +17,7 @@
 namespace kiln::cli {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -177,7 +178,7 @@ TEST(Emulated, SizesOfZeroAreProblems) {
   for (const Words& more : {Words{}, Words{"--beta", "0.5"}}) {
     const auto run = sandbox.run(on_emulated(with(on_gemm("run", 24, 40, 0), more)));
     EXPECT_EQ(run.exit_code, 0) << run.err;
-    EXPECT_NE(run.out.find("exact: nothing to tune: k is 0"), std::string::npos) << run.out;
+    EXPECT_THAT(run.out, AllOf(HasSubstr("exact: "), HasSubstr("k is 0")));
     EXPECT_NE(run.out.find("yes, 960 elements"), std::string::npos) << run.out;
   }
   const auto verify = sandbox.run(on_emulated(with(
@@ -252,7 +253,7 @@ TEST(Emulated, TuningForAGpuThatNobodyMeasuredSaysSo) {
   EXPECT_NE(tuned.err.find("holds published figures, not measurements"), std::string::npos)
       << tuned.err;
   const auto best = nlohmann::json::parse(tuned.out)["results"].at(0)["best"];
-  EXPECT_EQ(best["environment"]["driver"], "emulated by published figures");
+  EXPECT_THAT(best["environment"]["driver"].get<std::string>(), HasSubstr("published"));
 }
 
 TEST(Emulated, BenchSearchesAsTuneDoes) {

@@ -182,18 +182,17 @@ TEST(AbsurdShapes, Registers) {
   run.launch_clean({1, 1, 1}, {32, 1, 1});
   std::string body = ".reg .b64 %rd<1000000>;\n";
   for (int i = 0; i < 200000; ++i) body += fmt::format("mov.u64 %rd{}, 1;\n", i);
-  expect_refused(kernel_text(body + "ret;", 0), "too large for the emulator");
+  expect_refused(kernel_text(body + "ret;", 0), "too large");
 }
 
 TEST(AbsurdShapes, Nesting) {
   const std::string deep(100000, '{');
   const std::string parentheses(100000, '(');
-  const std::string too_deep = "deeper than 64";
+  const std::string too_deep = "deeper";
   expect_refused(kernel_text(deep, 0), too_deep);
   expect_refused(kernel_text("ret;", 0, ".global .u32 x = " + parentheses + "1;"), too_deep);
   expect_refused(kernel_text("ret;", 0, ".global .u32 x[1] = " + deep + "1;"), too_deep);
-  expect_refused(kernel_text("call f; ret;", 0, ".func f() { call f; ret; }"),
-                 "does not support recursive functions");
+  expect_refused(kernel_text("call f; ret;", 0, ".func f() { call f; ret; }"), "recursive");
 }
 
 TEST(AbsurdShapes, CallsThatDoubleAtEachLevel) {
@@ -202,7 +201,7 @@ TEST(AbsurdShapes, CallsThatDoubleAtEachLevel) {
     for (int i = 1; i < 60; ++i) {
       functions += fmt::format(".func f{0}() {{ call f{1}; call f{1}; {2}}}\n", i, i - 1, leaf);
     }
-    expect_refused(kernel_text("call f59; ret;", 0, functions), "too large for the emulator");
+    expect_refused(kernel_text("call f59; ret;", 0, functions), "too large");
   }
 }
 

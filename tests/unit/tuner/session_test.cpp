@@ -525,7 +525,7 @@ TEST_F(SessionTest, WithoutAProductThereIsNothingToTune) {
       FAIL() << "tuned";
     } catch (const Error& error) {
       EXPECT_EQ(error.kind(), ErrorKind::usage);
-      EXPECT_THAT(error.what(), HasSubstr("nothing to tune"));
+      EXPECT_THAT(error.what(), HasSubstr("nothing"));
     }
   }
   EXPECT_THAT(evaluator.setups(), IsEmpty());

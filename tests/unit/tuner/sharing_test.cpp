@@ -18,6 +18,7 @@ namespace {
 
 using ::testing::Contains;
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 /// A cubin with one kernel of that symbol and that code.
@@ -335,7 +336,7 @@ TEST_F(SharingTest, WhatKilledTheRunTwiceIsTriedInNoOtherCandidate) {
   EXPECT_THAT(evaluator.evaluated(), IsEmpty());
   const Trial sharer = by_config_text().at("x=0 y=1");
   EXPECT_EQ(sharer.outcome, Outcome::crashed);
-  EXPECT_EQ(sharer.message, "the run was killed while this candidate ran");
+  EXPECT_THAT(sharer.message, HasSubstr("killed"));
 }
 
 TEST_F(SharingTest, WithoutADeviceWhatWouldBeSharedIsCounted) {

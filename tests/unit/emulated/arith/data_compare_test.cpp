@@ -185,7 +185,7 @@ TEST(DataCompare, WhatPtxHasNotIsRefused) {
   lane_test::expect_refused("setp.eq.and.u32 %pd, %ra, %rb;");
   lane_test::expect_refused("setp.lt.u32 %pd|!%p1, %ra, %rb;");
   lane_test::expect_refused("setp.lt.f16x2 %pd, %ra, %rb;", "two result predicates");
-  lane_test::expect_refused("setp.eq.b8 %pd, %ha, %hb;", "does not support the type .b8");
+  lane_test::expect_refused("setp.eq.b8 %pd, %ha, %hb;", "type .b8");
 }
 
 }  // namespace

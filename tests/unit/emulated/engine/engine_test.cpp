@@ -149,9 +149,8 @@ TEST(Engine, AccessesOutsideAreFaultsThatSayWhere) {
   ASSERT_TRUE(result.fault);
   EXPECT_EQ(result.fault->finding, Finding::out_of_bounds);
   EXPECT_EQ(result.fault->thread[0], 31U);
-  EXPECT_NE(result.fault->text.find("directly past the end of an allocation of 128 bytes"),
-            std::string::npos)
-      << result.fault->text;
+  EXPECT_NE(result.fault->text.find("directly past"), std::string::npos) << result.fault->text;
+  EXPECT_NE(result.fault->text.find("128 bytes"), std::string::npos) << result.fault->text;
 }
 
 TEST(Engine, AddressesThatWrapAroundAreOutside) {

@@ -168,7 +168,7 @@ TEST(BuiltInProfiles, MarkWhatIsPredictedByPublishedFigures) {
   const std::string path = folder.file("mine.toml");
   std::ofstream(path) << profile_text(profile_of("a100"));
   EXPECT_THAT(EmulatedDevice(path).info().driver,
-              ::testing::StartsWith("emulated by published figures, profile "));
+              ::testing::StartsWith(std::string(kPublishedFigures) + ", profile "));
 }
 
 }  // namespace

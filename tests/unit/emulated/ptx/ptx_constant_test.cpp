@@ -15,7 +15,9 @@
 namespace kiln::ptx {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::StartsWith;
 
 Constant constant_of(std::string_view text) {
   Lexer lexer(text);
@@ -120,7 +122,7 @@ TEST(PtxConstant, NothingOverflowsInTheHost) {
 
 TEST(PtxConstant, FaultsNameTheirPlace) {
   EXPECT_EQ(refusal_of("1 / 0"), "PTX:1:3: a division by zero");
-  EXPECT_EQ(refusal_of("1.0 / 0.0"), "PTX:1:5: a division by zero");
+  EXPECT_THAT(refusal_of("1.0 / 0.0"), AllOf(StartsWith("PTX:1:5: "), HasSubstr("zero")));
   EXPECT_EQ(refusal_of("1.0 << 2"),
             "PTX:1:5: the operator '<<' does not accept floating-point numbers");
   EXPECT_THAT(refusal_of("~1.0"), ::testing::StartsWith("PTX:1:1: the operator '~' "));
@@ -146,7 +148,8 @@ TEST(PtxConstant, NestingHasALimit) {
   std::string conditions;
   for (int i = 0; i < 1000; ++i) conditions += "1?1:";
   for (const std::string& deep : {nested(70), std::string(100000, '-') + "1", conditions + "1"}) {
-    EXPECT_THAT(refusal_of(deep), HasSubstr("nest deeper than 64")) << deep.substr(0, 5);
+    EXPECT_THAT(refusal_of(deep), HasSubstr("brackets or operators nest deeper than 64"))
+        << deep.substr(0, 5);
   }
 }
 

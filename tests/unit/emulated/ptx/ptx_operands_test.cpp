@@ -166,7 +166,7 @@ TEST(PtxOperands, FaultsNameTheirPlace) {
       {"add.s32 %r1, ;", "expected an operand, not ';'"},
       {"@%p1, ret;", "expected an instruction, not ','"},
       {"@tile ret;", "'tile' is not a register"},
-      {"mov.u32 %r1, !tile;", "'tile' is not a register"},
+      {"mov.u32 %r1, !tile;", "PTX:3:15: 'tile'"},
       {"mov.u32 %r1, \"x\";", "expected an operand, not 'x'"},
   };
   for (const auto& [text, message] : cases) {
