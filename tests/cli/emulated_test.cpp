@@ -182,7 +182,7 @@ TEST(Emulated, SizesOfZeroAreProblems) {
     EXPECT_NE(run.out.find("yes, 960 elements"), std::string::npos) << run.out;
   }
   const auto verify = sandbox.run(on_emulated(with(
-      on_gemm("verify", 24, 40, 0), {"--dtype", "s8", "--beta", "2", "--template", "gemm_tiled"})));
+      on_gemm("verify", 24, 40, 0), {"--dtype", "f32", "--beta", "2", "--template", "gemm_simt"})));
   EXPECT_EQ(verify.exit_code, 0) << verify.err;
   EXPECT_NE(verify.out.find("run on    24 x 40 x 0, 1 x 1 x 1"), std::string::npos) << verify.out;
   const auto bench = sandbox.run(on_emulated(on_gemm("bench", 24, 40, 0)));

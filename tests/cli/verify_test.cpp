@@ -319,11 +319,12 @@ TEST(Verify, SharesOfStreamKAreAddedUp) {
   // consumers that take turns; clusters; fewer tiles than multiprocessors; rows that are repacked.
   std::vector<Case> cases{
       {520, 272, 112,
-       "tile_m=64,tile_n=16,consumers=2,schedule=pingpong,stages=3,store=tma,stream=2", "nt"},
-      {1536, 88, 112, "tile_m=64,tile_n=16,consumers=1,cluster_m=2,store=threads,stream=2", "nt"}};
+       "tile_m=64,tile_n=16,consumers=2,schedule=pingpong,stages=3,store=tma,stream=2", "nt"}};
   if (testing::full_catalog()) {
     cases.insert(cases.end(),
-                 {{200, 104, 500, "tile_m=64,tile_n=8,consumers=1,stream=1", "tt"},
+                 {{1536, 88, 112,
+                   "tile_m=64,tile_n=16,consumers=1,cluster_m=2,store=threads,stream=2", "nt"},
+                  {200, 104, 500, "tile_m=64,tile_n=8,consumers=1,stream=1", "tt"},
                   {520, 272, 112, "tile_m=64,tile_n=16,consumers=1,store=tma,stream=2", "nt"},
                   {270, 99, 333, "tile_m=64,tile_n=64,consumers=1,repack=both,stream=1", "nn"}});
   }
@@ -407,7 +408,7 @@ TEST(Epilogues, WhatCannotBeBoundedIsCounted) {
       sandbox.run(with(on_gemm("verify", 40, 40, 4), {"--dtype", "tf32", "--epilogue", "1 / acc"}));
   EXPECT_EQ(run.exit_code, 0) << run.err;
   EXPECT_THAT(run.out, HasSubstr("correct"));
-  EXPECT_THAT(run.out, HasSubstr("; the error of "));
+  EXPECT_THAT(run.out, HasSubstr("Kiln accepts any value there"));
 }
 
 TEST(Epilogues, OfOneTextForSeveralTypesAreNotMixedUp) {
@@ -488,7 +489,7 @@ TEST(Epilogues, AWrongPeakIsFound) {
 // Pairs of columns in two rows are finished together only where nothing is recorded.
 TEST(Epilogues, TensorCopiesStoreWhatRecordsPeaksOfColumns) {
   const Sandbox sandbox;
-  for (const char* extent : {"m", "n", ""}) {
+  for (const std::string& extent : few_or_all({"n", "m", ""}, 1)) {
     const std::string expression = std::string("amax(relu(acc * alpha), peak[") + extent + "])";
     const auto run =
         sandbox.run(with(on_gemm("verify", 40, 24, 64),
