@@ -9,6 +9,7 @@
 
 #include "runtime/emulated/check/toucher.hpp"
 #include "runtime/emulated/memory/global_memory.hpp"
+#include "runtime/emulated/memory/resolve.hpp"
 
 namespace kiln::emulated {
 namespace {
@@ -63,9 +64,8 @@ void GlobalChecks::end(Cluster& cluster) {
 
 void GlobalChecks::check(Warp& warp, const Instr& instr, const WarpAccess& access, int lane,
                          LaneMask lanes) {
-  const Allocation* at = warp.allocation();
   const std::uint64_t address = access.address[lane];
-  if (at == nullptr || !at->holds(address, access.bytes)) at = launch_->memory->find(address);
+  const Allocation* const at = allocation_at(warp, address, access.bytes);
   if (at == nullptr) return;
   if (at->name.empty()) busy_[warp.block().rank()] = true;
   if (access.issuer >= 0) lanes = LaneMask{1} << access.issuer;

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -63,10 +64,9 @@ class Warp {
   [[nodiscard]] LaneMask together() const { return groups_.mask(); }
 
   // Memory.
-  /// The allocation that the last global access of a lane hit; may be null.
-  [[nodiscard]] const Allocation* allocation() const { return last_; }
-  /// Keeps an allocation for allocation(), which most accesses that follow hit as well.
-  void remember(const Allocation* hit) { last_ = hit; }
+  /// For allocation_at(): two allocations that global accesses hit, the last one first; may be
+  /// null.
+  [[nodiscard]] std::array<const Allocation*, 2>& known_allocations() { return known_allocations_; }
   [[nodiscard]] WarpQueues& queues() { return *queues_; }
   [[nodiscard]] CopyQueue& copies() { return queues_->copies; }
   [[nodiscard]] BulkGroups& bulk() { return queues_->bulk; }
@@ -182,7 +182,7 @@ class Warp {
   LaneGroups groups_;
   Turn turn_;
   ClusterArrivals cluster_arrivals_;
-  const Allocation* last_ = nullptr;  ///< that a global access hit
+  std::array<const Allocation*, 2> known_allocations_{};
 };
 
 }  // namespace kiln::emulated

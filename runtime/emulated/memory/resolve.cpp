@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "runtime/emulated/engine/cluster.hpp"
 #include "runtime/emulated/engine/lane_loops.hpp"
@@ -200,13 +201,9 @@ class LaneAccess {
 
   void resolve_global() {
     const auto length = static_cast<std::int64_t>(bytes_);
-    const Allocation* hit = warp_.allocation();
+    const Allocation* const hit = allocation_at(warp_, address_, length);
     if (hit == nullptr || !hit->holds(address_, length)) {
-      hit = warp_.block().launch().memory->find(address_);
-      warp_.remember(hit);
-      if (hit == nullptr || !hit->holds(address_, length)) {
-        fail_global(warp_, instr_, access_, lane_);
-      }
+      fail_global(warp_, instr_, access_, lane_);
     }
     if (hit->read_only && access_.kind != AccessKind::load) {
       fail(fmt::format("{} '{}', which is in constant memory", verb_of(access_.kind), hit->name));
@@ -226,6 +223,15 @@ class LaneAccess {
 };
 
 }  // namespace
+
+const Allocation* allocation_at(Warp& warp, std::uint64_t address, std::int64_t bytes) {
+  auto& known = warp.known_allocations();
+  if (known[0] != nullptr && known[0]->holds(address, bytes)) return known[0];
+  std::swap(known[0], known[1]);
+  if (known[0] != nullptr && known[0]->holds(address, bytes)) return known[0];
+  known[0] = warp.block().launch().memory->find(address);
+  return known[0];
+}
 
 void resolve(Warp& warp, const Instr& instr, WarpAccess& access) {
   for_active(access.lanes, [&](int lane) { LaneAccess(warp, instr, access, lane).resolve(); });
