@@ -31,7 +31,7 @@ struct Shell {
   const char* script;  ///< the generated completion
 };
 
-class Completion : public testing::TestWithParam<Shell> {
+class Completion : public ::testing::TestWithParam<Shell> {
  protected:
   void SetUp() override {
     if (sandbox.shell(fmt::format("command -v {}", GetParam().name)).exit_code != 0) {
@@ -199,9 +199,9 @@ TEST_P(Completion, OffersFilesAndFolders) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Shells, Completion,
-                         testing::Values(Shell{"bash", "bash --norc", "kiln.bash"},
-                                         Shell{"zsh", "zsh -f", "_kiln"},
-                                         Shell{"fish", "fish --no-config", "kiln.fish"}),
+                         ::testing::Values(Shell{"bash", "bash --norc", "kiln.bash"},
+                                           Shell{"zsh", "zsh -f", "_kiln"},
+                                           Shell{"fish", "fish --no-config", "kiln.fish"}),
                          [](const auto& shell) { return std::string(shell.param.name); });
 
 using BashCompletion = Completion;
@@ -213,7 +213,7 @@ TEST_P(BashCompletion, RepeatsNothingBeforeAColon) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Shells, BashCompletion,
-                         testing::Values(Shell{"bash", "bash --norc", "kiln.bash"}),
+                         ::testing::Values(Shell{"bash", "bash --norc", "kiln.bash"}),
                          [](const auto& shell) { return std::string(shell.param.name); });
 
 TEST(ManualPage, IsSoundRoff) {

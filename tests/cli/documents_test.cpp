@@ -106,7 +106,7 @@ std::string file_of(const std::string& code) {
   return {};
 }
 
-class Documents : public testing::TestWithParam<std::string> {};
+class Documents : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(Documents, CommandsWorkAsWritten) {
   Sandbox sandbox;
@@ -147,7 +147,7 @@ TEST_P(Documents, CommandsWorkAsWritten) {
   EXPECT_GT(ran, 0) << GetParam();
 }
 
-INSTANTIATE_TEST_SUITE_P(Pages, Documents, testing::ValuesIn(pages_with_commands()),
+INSTANTIATE_TEST_SUITE_P(Pages, Documents, ::testing::ValuesIn(pages_with_commands()),
                          [](const auto& page) {
                            return std::regex_replace(page.param, std::regex("\\W"), "_");
                          });

@@ -13,6 +13,7 @@
 
 #include "cache/store/store.hpp"
 #include "tests/cli/sandbox.hpp"
+#include "tests/support/full_catalog.hpp"
 
 namespace kiln::cli {
 namespace {
@@ -480,18 +481,21 @@ TEST(Inspect, FastKernelsHaveNoBankConflicts) {
     const char* values;
   };
   const Sandbox sandbox;
-  for (const Kernel& kernel :
-       {Kernel{"bf16", "nt", "gemm_mma", "depth_bytes=128"},
-        {"f16", "nn", "gemm_mma", "depth_bytes=128"},
-        {"tf32", "nn", "gemm_mma", "depth_bytes=128"},
-        {"f64", "nn", "gemm_mma", "depth_bytes=128"},
-        {"f64", "tt", "gemm_mma", "depth_bytes=128"},
-        {"f64", "nn", "gemm_mma", "copy=tma,atom_bytes=64,depth_bytes=128"},
-        {"f64", "tn", "gemm_mma", "copy=tma,atom_bytes=64,depth_bytes=128"},
-        {"s8", "nt", "gemm_mma", "depth_bytes=128"},
-        {"f32", "nn", "gemm_simt", "turned=1,tile_m=128,tile_n=256,slice_k=8"},
-        {"f32", "tt", "gemm_simt", "turned=1,tile_m=128,tile_n=128"},
-        {"f64", "nt", "gemm_simt", "turned=1,tile_m=64,tile_n=128"}}) {
+  std::vector<Kernel> kernels{
+      {"bf16", "nt", "gemm_mma", "depth_bytes=128"},
+      {"tf32", "nn", "gemm_mma", "depth_bytes=128"},
+      {"f64", "nn", "gemm_mma", "copy=tma,atom_bytes=64,depth_bytes=128"},
+      {"f32", "nn", "gemm_simt", "turned=1,tile_m=128,tile_n=256,slice_k=8"},
+      // With KILN_FULL_CATALOG:
+      {"f16", "nn", "gemm_mma", "depth_bytes=128"},
+      {"f64", "nn", "gemm_mma", "depth_bytes=128"},
+      {"f64", "tt", "gemm_mma", "depth_bytes=128"},
+      {"f64", "tn", "gemm_mma", "copy=tma,atom_bytes=64,depth_bytes=128"},
+      {"s8", "nt", "gemm_mma", "depth_bytes=128"},
+      {"f32", "tt", "gemm_simt", "turned=1,tile_m=128,tile_n=128"},
+      {"f64", "nt", "gemm_simt", "turned=1,tile_m=64,tile_n=128"}};
+  if (!testing::full_catalog()) kernels.resize(4);
+  for (const Kernel& kernel : kernels) {
     const auto run =
         sandbox.run(with(on_gemm("inspect", 256, 256, 256),
                          {"--dtype", kernel.type, "--layout", kernel.layout, "--template",

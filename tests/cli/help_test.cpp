@@ -24,7 +24,7 @@ std::vector<std::string> visible_verbs() {
   return names;
 }
 
-class Help : public testing::TestWithParam<std::string> {};
+class Help : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(Help, OfAVerb) {
   const Sandbox sandbox;
@@ -32,7 +32,7 @@ TEST_P(Help, OfAVerb) {
   expect_golden("help_all_" + GetParam(), sandbox, sandbox.run({GetParam(), "--help-all"}));
 }
 
-INSTANTIATE_TEST_SUITE_P(Verbs, Help, testing::ValuesIn(visible_verbs()),
+INSTANTIATE_TEST_SUITE_P(Verbs, Help, ::testing::ValuesIn(visible_verbs()),
                          [](const auto& verb) { return verb.param; });
 
 TEST(Help, StaysIn80Columns) {
@@ -89,7 +89,7 @@ struct Mistake {
   Words arguments;
 };
 
-class Mistakes : public testing::TestWithParam<Mistake> {};
+class Mistakes : public ::testing::TestWithParam<Mistake> {};
 
 /// Every mistake ends with exit code 2, nothing on standard output, and no database made.
 TEST_P(Mistakes, AreExplained) {
@@ -104,7 +104,7 @@ TEST_P(Mistakes, AreExplained) {
 
 INSTANTIATE_TEST_SUITE_P(
     Usage, Mistakes,
-    testing::Values(
+    ::testing::Values(
         Mistake{"no_verb", {}}, Mistake{"unknown_verb", {"tunes", "gemm"}},
         Mistake{"unknown_verb_help", {"tunes", "--help"}},
         Mistake{"unknown_verb_help_all", {"tunes", "--help-all"}},
@@ -174,7 +174,7 @@ struct NumberFlag {
   const char* flag;
 };
 
-class Numbers : public testing::TestWithParam<NumberFlag> {};
+class Numbers : public ::testing::TestWithParam<NumberFlag> {};
 
 TEST_P(Numbers, AreNeitherWrappedNorCut) {
   const Sandbox sandbox;
@@ -195,7 +195,7 @@ Words verb_on_problem(const char* verb) {
 
 INSTANTIATE_TEST_SUITE_P(
     Usage, Numbers,
-    testing::Values(
+    ::testing::Values(
         NumberFlag{verb_on_problem("tune"), "--max-candidates"},
         NumberFlag{verb_on_problem("tune"), "--seed"},
         NumberFlag{verb_on_problem("tune"), "--samples"},

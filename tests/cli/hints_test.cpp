@@ -198,7 +198,7 @@ TEST(Hints, WhatIsNotThereNamesACommandThatMakesIt) {
   EXPECT_EQ(show.exit_code, 3);
   const auto commands = commands_in(show.err);
   ASSERT_EQ(commands.size(), 2U) << show.err;
-  const auto tuned = sandbox.shell(commands.back() + " --templates gemm_naive --max-candidates 1");
+  const auto tuned = sandbox.shell(commands.back() + " --templates gemm_wmma --max-candidates 1");
   EXPECT_EQ(tuned.exit_code, 0) << tuned.err;
   EXPECT_TRUE(std::filesystem::exists(sandbox.folder() / "mine.db"));
 }

@@ -54,7 +54,7 @@ __global__ void triple_plain(const float* x, float* y, int n) {
 }
 )";
 
-class Judges : public testing::Test {
+class Judges : public ::testing::Test {
  protected:
   Judges() {
     sandbox.set("KILN_DEVICE", "emulated:h200");

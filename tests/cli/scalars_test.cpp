@@ -70,7 +70,7 @@ __global__ void keyed_fixed(const unsigned long long* x, unsigned long long* y, 
 }
 )";
 
-class Scalars : public testing::Test {
+class Scalars : public ::testing::Test {
  protected:
   Scalars() {
     sandbox.set("KILN_DEVICE", "emulated:h200");

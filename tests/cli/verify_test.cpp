@@ -352,7 +352,7 @@ TEST(Verify, BlocksMayAskL2ForTheirFirstStagesAhead) {
        few_or_all({"stages=2,splits=2", "stages=3,cluster_m=2,swap=1,store=threads",
                    "stages=3,cluster_n=2,group_m=1", "stages=4,cluster_parts=2",
                    "stages=3,stream=1", "stages=6"},
-                  2)) {
+                  1)) {
     expect_right(sandbox, on_gemm("verify", 200, 104, 264), "nt",
                  std::string("ahead=1,tile_m=64,tile_n=32,consumers=1,") + values);
   }

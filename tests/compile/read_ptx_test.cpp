@@ -66,15 +66,14 @@ class ReadPtx : public ::testing::Test {
   int kernels_ = 0;
 };
 
-// Usually one type of every other row: what others differ in is executed elsewhere, where it is
-// read as well.
+// Usually one type of the first row: what others differ in is executed elsewhere, where it is read
+// as well.
 TEST_F(ReadPtx, EveryTemplateAndTypeRow) {
   const auto limits = limits_of_arch("sm_90a");
   ASSERT_TRUE(limits);
   for (const auto& kernel : Catalog::builtin().templates()) {
     for (const auto& choice : testing::type_choices(kernel)) {
-      const bool is_left_out =
-          choice.turn != 0 || (choice.row - kernel.type_rows().data()) % 2 != 0;
+      const bool is_left_out = choice.turn != 0 || choice.row != &kernel.type_rows().front();
       if (is_left_out && !testing::full_catalog()) continue;
       Gemm gemm = testing::gemm_of_row(*choice.row, choice.turn, Storage::n, Storage::n, 16, true);
       gemm.m = 992;
@@ -91,7 +90,7 @@ TEST_F(ReadPtx, EveryTemplateAndTypeRow) {
     }
   }
   RecordProperty("read", kernels_);
-  EXPECT_GE(kernels_, 15);
+  EXPECT_GE(kernels_, 8);
 }
 
 TEST_F(ReadPtx, VerificationKernels) {
