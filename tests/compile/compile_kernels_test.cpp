@@ -154,7 +154,7 @@ class CompileKernels : public ::testing::Test {
   std::unique_ptr<Compiler> compiler_;
 };
 
-TEST_F(CompileKernels, EveryTemplateTypeRowLayoutAndArchitecture) {
+TEST_F(CompileKernels, TemplatesForEveryArchitecture) {
   std::vector<Job> jobs;
   std::map<std::string, std::set<DType>> operand_types;
   std::mt19937_64 random(1);

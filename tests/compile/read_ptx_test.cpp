@@ -68,7 +68,7 @@ class ReadPtx : public ::testing::Test {
 
 // Usually one type of the first row: what others differ in is executed elsewhere, where it is read
 // as well.
-TEST_F(ReadPtx, EveryTemplateAndTypeRow) {
+TEST_F(ReadPtx, EveryTemplate) {
   const auto limits = limits_of_arch("sm_90a");
   ASSERT_TRUE(limits);
   for (const auto& kernel : Catalog::builtin().templates()) {
