@@ -31,7 +31,6 @@ using ::testing::HasSubstr;
 /// A plain f32 kernel, and what may be wrong with it.
 constexpr const char* kPlanted = R"(
 #include "common/gemm_args.cuh"
-#include "tuner/session/search_space.hpp"
 
 extern "C" __global__ void planted(const kiln::GemmArgs args) {
 #if FAULT == 1
