@@ -74,17 +74,17 @@ void add_global_flags(CLI::App& app, GlobalFlags& flags) {
   add("--cubin-store", flags.cubin_store, "FILE",
       "Store of compiled kernels (default: kiln/cubins.db in $XDG_CACHE_HOME or ~/.cache)");
   add("--device", flags.device, "DEVICE",
-      "GPU, e.g. cuda:0, or emulated GPU, e.g. emulated:h200 (default cuda:0; for verify and "
-      "inspect emulated:h200)");
+      "GPU, e.g. cuda:0, or emulated GPU, e.g. emulated:h200 (default: emulated:h200 for verify "
+      "and inspect, cuda:0 for all other verbs)");
   add("--template-path", flags.template_path, "DIR[:DIR...]",
       "Folders with templates of your own (default: none)");
   add("--include", flags.include, "DIR[:DIR...]",
       "Folders with headers for templates of your own (default: none)");
   add("--cuda-include", flags.cuda_include, "DIR",
-      "Folder that contains cuda_fp16.h (default: Kiln searches beside NVRTC and in the usual "
-      "places)");
+      "Folder that contains cuda_fp16.h (default: Kiln searches next to NVRTC, then in the "
+      "installed CUDA toolkit)");
   add("--color", flags.colour, "WHEN", "When to use colour (default auto: only on a terminal)");
-  app.add_flag(std::string(kJsonFlag), flags.json, "Print results as JSON, with a schema number");
+  app.add_flag(std::string(kJsonFlag), flags.json, "Print results as JSON");
   app.add_flag("-q,--quiet", flags.quiet, "Print no progress and no notes");
   app.add_flag("-v,--verbose", flags.verbose, "Print each trial when it ends");
 }

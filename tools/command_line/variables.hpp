@@ -19,13 +19,16 @@ struct Variable {
 inline constexpr std::array<Variable, 8> kVariables{{
     {"KILN_DB", "--db", ""},
     {"KILN_MODE", "",
-     "what the library does for a problem without a tuned kernel; like `kiln run --mode`"},
+     "what the library does for a problem without a tuned kernel; `kiln run --mode` overrides this "
+     "variable"},
     {"KILN_DEVICE", "--device", ""},
     {"KILN_TEMPLATE_PATH", "--template-path", ""},
     {"KILN_CUDA_INCLUDE", "--cuda-include", ""},
-    {"KILN_LOG", "", "what the library prints to stderr; like `kiln run --log`"},
-    {"NO_COLOR", "", "if set: no colour, unless `--color always` is given"},
-    {"TERM", "", "if `dumb`: no colour and no redrawn progress"},
+    {"KILN_LOG", "", "what the library prints to stderr; `kiln run --log` overrides this variable"},
+    {"NO_COLOR", "",
+     "if not empty, Kiln uses no colour by default; `--color always` overrides this variable"},
+    {"TERM", "",
+     "if `dumb` or empty, Kiln uses no colour by default, and does not redraw its progress line"},
 }};
 
 /// The variable that a global flag wins over, or nullptr.

@@ -72,17 +72,17 @@ void GemmFlags::add_to(CLI::App& verb) {
   };
   add("--m", m_, "N", "Rows of D")->check(whole_number(0, kMostInt));
   add("--n", n_, "N", "Columns of D")->check(whole_number(0, kMostInt));
-  add("--k", k_, "N", "Columns of A and rows of B: the length of the dot products")
+  add("--k", k_, "N", "Columns of op(A) and rows of op(B); each dot product has this length")
       ->check(whole_number(0, kMostInt));
   add("--dtype", dtype_, "TYPE",
-      "Type of the operands; also chooses the types of accumulator and output (default f16)");
+      "Type of A and B; also sets the default types of the accumulator and of D (default f16)");
   add("--a", a_, "TYPE", "Type of A (default: see --dtype)");
   add("--b", b_, "TYPE", "Type of B (default: see --dtype)");
   add("--c", c_, "TYPE", "Type of C (default: the type of D)");
   add("--d", d_, "TYPE", "Type of D (default: see --dtype)");
   add("--acc", acc_, "TYPE", "Type of the accumulator (default: see --dtype)");
   add("--layout", layout_, "XY",
-      "Storage of A and B, one letter each: n row-major, t transposed (default nn)");
+      "Storage of A and B, e.g. nt: n means row-major, t means transposed (default nn)");
   for (const auto& [matrix, value] :
        {std::pair{'a', &lda_}, {'b', &ldb_}, {'c', &ldc_}, {'d', &ldd_}}) {
     const std::string text = fmt::format(

@@ -48,7 +48,7 @@ const std::vector<Verb>& verbs() {
        "A run skips candidates that already have an outcome in the database. Therefore the same "
        "command continues where the last run stopped.",
        examples("tune"), add_tune},
-      {"bench", kMeasuring, kAnyDevice, "Verify a kernel, then time it alternately with cuBLASLt",
+      {"bench", kMeasuring, kAnyDevice, "Verify a kernel, then compare its time with cuBLASLt's",
        "By default, bench uses the kernel that an application would get. --template and --set "
        "choose another kernel.",
        examples("bench"), add_bench},
@@ -63,7 +63,7 @@ const std::vector<Verb>& verbs() {
        "The description lists the sizes, types, operands and tolerances of a problem. It also "
        "shows how to compute the flops and bytes of one run.",
        examples("operations"), add_operations},
-      {"adopt", kKernels, kNoDevice, "Write the front matter for a kernel of your own",
+      {"adopt", kKernels, kNoDevice, "Write the files that Kiln needs to tune a kernel of your own",
        "adopt writes two files: an operation that declares what the kernel computes, and a "
        "template that contains the unchanged kernel. FILL_IN marks a fact that the source does not "
        "state. CHECK marks a guess. Existing files are never overwritten.",
@@ -109,8 +109,7 @@ const std::vector<Verb>& verbs() {
        examples("prune"), add_prune},
       {"doctor", kMachine, kNoDevice, "Check driver, compiler, device, database and settings",
        "doctor prints a remedy for each fault.", examples("doctor"), add_doctor},
-      {"devices", kMachine, kNoDevice,
-       "List the GPUs and the emulated devices that --device can name",
+      {"devices", kMachine, kNoDevice, "List the GPUs and emulated GPUs that --device accepts",
        "--device or KILN_DEVICE sets the default device, which may be a device profile of your "
        "own. Otherwise the default is the first GPU.",
        examples("devices"), add_devices},
