@@ -13,13 +13,12 @@
 namespace kiln::tools {
 
 void SelectionFlags::add_to(CLI::App& verb) {
-  verb.add_option(
-          "--template", template_name_,
-          "Use a kernel of this template instead of the kernel that an application would get")
+  verb.add_option("--template", template_name_,
+                  "Use a kernel of TEMPLATE (default: the kernel that an application would get)")
       ->type_name("TEMPLATE");
   verb.add_option("--set", set_,
-                  "With --template: values of tunables; the others stay as close to their defaults "
-                  "as possible")
+                  "With --template: fix the values of some tunables. The other tunables stay as "
+                  "close to their defaults as possible")
       ->type_name("NAME=V,...");
 }
 

@@ -72,7 +72,8 @@ std::string page_of_verb(const VerbText& verb) {
                                  cell(verb.verb->details));
   while (text.ends_with(' ')) text.pop_back();
   if (verb.find_group(kProblemGroup) != nullptr) {
-    text += " Takes the [flags of a problem](#naming-a-problem).";
+    text += fmt::format(" {} takes the [flags that describe a problem](#naming-a-problem).",
+                        verb.verb->name);
   }
   if (!verb.arguments.empty()) text += "\n\n" + options_table(verb.arguments, "argument");
   for (const auto& group : verb.groups) {

@@ -83,9 +83,10 @@ int doctor(Context& context) {
 
 Action add_doctor(CLI::App& verb, const Operation& /*operation*/) {
   const auto profile = std::make_shared<std::string>();
-  verb.add_option("--save-profile", *profile,
-                  "Instead of checking, measure the GPU's peak rates and write them to FILE (- "
-                  "means stdout). --device emulated:FILE then emulates this GPU")
+  verb.add_option(
+          "--save-profile", *profile,
+          "Measure the GPU's peak rates and write them to FILE (- means stdout), instead of "
+          "checking. To emulate this GPU later, use --device emulated:FILE")
       ->type_name("FILE");
   return [profile](Context& context) {
     if (profile->empty()) return doctor(context);

@@ -150,16 +150,18 @@ Action add_export(CLI::App& verb, const Operation& operation) {
   auto& o = *options;
   verb.add_flag(
       "--database", o.database,
-      "Write trials and sessions as JSON lines (only of this problem, if a problem is given)");
+      "Write all trials and sessions as JSON lines. If you name a problem, write only the trials "
+      "and sessions of this problem");
   verb.add_option("--template", o.template_name,
-                  "Export a kernel of this template instead of the best stored kernel")
+                  "Export a kernel of TEMPLATE (default: the best stored kernel)")
       ->type_name("TEMPLATE");
   verb.add_option("--set", o.set,
-                  "With --template: values of tunables; the others stay as close to their defaults "
-                  "as possible")
+                  "With --template: fix the values of some tunables. The other tunables stay as "
+                  "close to their defaults as possible")
       ->type_name("NAME=V,...");
   verb.add_option("--arch", o.arch,
-                  "With --template: apply the limits of this architecture (default: the device's)")
+                  "With --template: respect the hardware limits of ARCH (default: the limits of "
+                  "the device)")
       ->type_name("ARCH");
   verb.add_option("--on", o.on,
                   "Export the best kernel of the device whose name or architecture contains TEXT")

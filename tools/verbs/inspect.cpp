@@ -307,14 +307,14 @@ Action add_inspect(CLI::App& verb, const Operation& operation) {
   options->problem.add_to(verb, operation, ProblemFlags::Word::required);
   options->selection.add_to(verb);
   auto& o = *options;
-  verb.add_option("--clusters", o.clusters,
-                  "Number of block clusters to run and count, spread over the grid; 0 means all "
-                  "(default 4)")
+  verb.add_option(
+          "--clusters", o.clusters,
+          "Run N thread block clusters, spread evenly over the grid (default 4; 0 means all)")
       ->type_name("N")
       ->check(whole_number(0, kMostInt));
   verb.add_option("--top", o.top,
-                  "Show the N costliest source lines, and all lines with bank conflicts or excess "
-                  "sectors (default 12)")
+                  "Show the N costliest source lines (default 12). Lines with bank conflicts or "
+                  "excess sectors are always shown")
       ->type_name("N")
       ->check(whole_number(0, kMostInt));
   verb.add_flag("--source", o.source, "Also show the text of each source line");

@@ -49,8 +49,8 @@ const std::vector<Verb>& verbs() {
        "command continues where the last run stopped.",
        examples("tune"), add_tune},
       {"bench", kMeasuring, kAnyDevice, "Verify a kernel, then compare its time with cuBLASLt's",
-       "By default, bench uses the kernel that an application would get. --template and --set "
-       "choose another kernel.",
+       "By default, bench uses the kernel that an application would get. To choose another "
+       "kernel, name its template with --template and fix tunables with --set.",
        examples("bench"), add_bench},
       {"run", kMeasuring, kAnyDevice,
        "Get a kernel as an application does, run it and check the result", "", examples("run"),
@@ -74,18 +74,20 @@ const std::vector<Verb>& verbs() {
        examples("render"), add_render},
       {"verify", kKernels, kEmulated,
        "Check a kernel's results, memory accesses, barriers and waits",
-       "On a GPU, verify checks only results. On an emulated GPU, verify also checks every memory "
-       "access, barrier and wait. Each finding names kernel, block, thread, memory location and "
-       "source line. By default, verify uses the kernel that an application would get. --template "
-       "and --set choose another kernel. The default device is emulated:h200. --device or "
-       "KILN_DEVICE names another device.",
+       "On a real GPU, verify checks only the results. On an emulated GPU, verify also checks "
+       "every memory access, barrier and wait. Each finding names the kernel, block, thread, "
+       "memory location and source line. By default, verify uses the kernel that an application "
+       "would get. To choose another kernel, name its template with --template and fix tunables "
+       "with --set. The default device is emulated:h200. --device or KILN_DEVICE names another "
+       "device.",
        examples("verify"), add_verify},
       {"inspect", kKernels, kEmulated, "Profile one kernel by source line, without a GPU",
-       "inspect counts instructions by unit, sectors of global memory, and wavefronts and bank "
-       "conflicts of shared memory. From these counts, inspect predicts the time. By default, "
-       "inspect uses the kernel that an application would get. --template and --set choose "
-       "another kernel. The default device is emulated:h200. --device or KILN_DEVICE names another "
-       "emulated GPU.",
+       "inspect counts the instructions of each execution unit. It also counts the sectors of "
+       "global accesses, and the wavefronts and bank conflicts of shared-memory accesses. From "
+       "these counts, inspect predicts the time of the launch. By default, inspect uses the kernel "
+       "that an application would get. To choose another kernel, name its template with "
+       "--template and fix tunables with --set. The default device is emulated:h200. --device or "
+       "KILN_DEVICE names another emulated GPU.",
        examples("inspect"), add_inspect},
       {"list", kResults, kNoDevice, "List every problem in the database with its best kernel", "",
        examples("list"), add_list},
@@ -96,22 +98,24 @@ const std::vector<Verb>& verbs() {
        examples("show"), add_show},
       {"export", kResults, kNoDevice,
        "Write a kernel as one .cu file, or the database as JSON lines",
-       "By default, export writes the best stored kernel. --template and --set choose another "
-       "kernel. Plain nvcc compiles the file.",
+       "By default, export writes the best stored kernel. To choose another kernel, name its "
+       "template with --template and fix tunables with --set. nvcc compiles the .cu file without "
+       "Kiln's headers.",
        examples("export"), add_export},
       {"import", kResults, kNoDevice, "Add results that `kiln export --database` wrote", "",
        examples("import"), add_import},
       {"merge", kResults, kNoDevice, "Add the results of other databases to one database", "",
        examples("merge"), add_merge},
       {"prune", kResults, kNoDevice, "Remove old trials, and shrink the store of compiled kernels",
-       "prune keeps the best trials of each problem and device, and the trials of the newest "
+       "For each problem and device, prune keeps the best trials and all trials of the newest "
        "session.",
        examples("prune"), add_prune},
       {"doctor", kMachine, kNoDevice, "Check driver, compiler, device, database and settings",
        "doctor prints a remedy for each fault.", examples("doctor"), add_doctor},
       {"devices", kMachine, kNoDevice, "List the GPUs and emulated GPUs that --device accepts",
-       "--device or KILN_DEVICE sets the default device, which may be a device profile of your "
-       "own. Otherwise the default is the first GPU.",
+       "To choose a device, use --device or KILN_DEVICE. You can also name a device profile of "
+       "your own. By default, verify and inspect use emulated:h200, and other verbs use the first "
+       "GPU.",
        examples("devices"), add_devices},
       {"worker",
        kHidden,

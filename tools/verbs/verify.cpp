@@ -528,9 +528,10 @@ Action add_verify(CLI::App& verb, const Operation& operation) {
   auto options = std::make_shared<VerifyOptions>();
   options->problem.add_to(verb, operation, ProblemFlags::Word::required);
   options->selection.add_to(verb);
-  verb.add_option("--timeout", options->timeout,
-                  "Time limit for each launch on an emulated GPU, or for all launches together on "
-                  "a GPU (default 60s)")
+  verb.add_option(
+          "--timeout", options->timeout,
+          "Time limit (default 60s). On an emulated GPU, the limit applies to each launch. On "
+          "a real GPU, the limit applies to the total time of all launches")
       ->type_name("TIME");
   verb.add_option("--seed", options->seed, "Seed for the random data (default 1)")
       ->type_name("N")

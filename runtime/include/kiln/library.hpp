@@ -258,7 +258,7 @@ class KILN_API Library {
   /// in.) If every operand that the kernel writes is empty, there is nothing to tune, and the match
   /// is `exact`. The first request queries the database, then loads or compiles the kernel. A later
   /// request neither locks nor allocates, even if the problem lists its sizes, types or traits in
-  /// another order. However, each request compares names, which takes some hundred nanoseconds. To
+  /// another order. However, each request compares names, which takes a few hundred nanoseconds. To
   /// avoid this, keep the kernel object.
   ///
   /// Throws Error(usage) if the operation is not declared, or if a size, type or trait is missing,
