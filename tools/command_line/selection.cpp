@@ -18,8 +18,8 @@ void SelectionFlags::add_to(CLI::App& verb) {
           "Use a kernel of this template instead of the kernel that an application would get")
       ->type_name("TEMPLATE");
   verb.add_option("--set", set_,
-                  "With --template: values of tunables; the others stay as close to their defaults "
-                  "as possible")
+                  "With --template: values of some tunables. The other tunables stay as close to "
+                  "their defaults as possible")
       ->type_name("NAME=V,...");
 }
 

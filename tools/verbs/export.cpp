@@ -155,11 +155,12 @@ Action add_export(CLI::App& verb, const Operation& operation) {
                   "Export a kernel of this template instead of the best stored kernel")
       ->type_name("TEMPLATE");
   verb.add_option("--set", o.set,
-                  "With --template: values of tunables; the others stay as close to their defaults "
-                  "as possible")
+                  "With --template: values of some tunables. The other tunables stay as close to "
+                  "their defaults as possible")
       ->type_name("NAME=V,...");
   verb.add_option("--arch", o.arch,
-                  "With --template: apply the limits of this architecture (default: the device's)")
+                  "With --template: apply the limits of this architecture (default: the limits of "
+                  "the device)")
       ->type_name("ARCH");
   verb.add_option("--on", o.on,
                   "Export the best kernel of the device whose name or architecture contains TEXT")

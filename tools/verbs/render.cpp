@@ -81,10 +81,11 @@ Action add_render(CLI::App& verb, const Operation& operation) {
       ->required()
       ->type_name("TEMPLATE");
   verb.add_option("--set", options->set,
-                  "Values of tunables; the others stay as close to their defaults as possible")
+                  "Values of some tunables. The other tunables stay as close to their defaults as "
+                  "possible")
       ->type_name("NAME=V,...");
   verb.add_option("--arch", options->arch,
-                  "Apply the limits of this architecture (default: the device's)")
+                  "Apply the limits of this architecture (default: the limits of the device)")
       ->type_name("ARCH");
   verb.add_option("-o,--output", options->output, "File to write (default: stdout)")
       ->type_name("FILE");

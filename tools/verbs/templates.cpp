@@ -312,7 +312,7 @@ Action add_templates(CLI::App& verb, const Operation& operation) {
   auto options = std::make_shared<TemplatesOptions>();
   verb.add_option("name", options->name, "Template to describe in full")->type_name("TEMPLATE");
   verb.add_option("--arch", options->arch,
-                  "Apply the limits of this architecture (default: the device's)")
+                  "Apply the limits of this architecture (default: the limits of the device)")
       ->type_name("ARCH");
   verb.add_flag("--names", options->names, "Print only the names, one per line");
   options->problem.add_to(verb, operation, ProblemFlags::Word::none);
