@@ -29,17 +29,19 @@ struct ExitMeaning {
 inline constexpr std::array<ExitMeaning, 8> kExitMeanings{{
     {kExitOk, "ok", "ok"},
     {kExitFailure, "failure",
-     "failure: a wrong result, a finding of the checks, a malformed template, a missing compiler, "
-     "or rejected lines of an import; for `kiln doctor`, something is broken"},
-    {kExitUsage, "usage", "usage: a bad flag, value, size or file"},
+     "failure, such as a wrong result, a race or another finding of `kiln verify`, a malformed "
+     "template, a missing compiler, or an invalid line in an import; for `kiln doctor`, something "
+     "is broken"},
+    {kExitUsage, "usage", "usage: the command contains a bad flag, value, size or file"},
     {kExitNoCandidate, "no valid candidate",
-     "no candidate of the search space is valid, or the database has no result for the request"},
+     "no candidate is valid, every candidate failed, or the database has no result for the "
+     "problem"},
     {kExitNoDevice, "no device or driver",
-     "no device or driver; the device failed (a fault, or too little memory for the operands); or, "
-     "with --no-wait, another run measures on the device"},
+     "there is no device or no driver; the device failed or has too little memory for the "
+     "operands; or, with --no-wait, another run measures on the device"},
     {kExitDatabase, "database", "the database cannot be used"},
     {kExitBudget, "budget spent before any result",
-     "the budget (--budget or --max-candidates) was spent before any candidate succeeded"},
+     "the limit --budget or --max-candidates was reached before any candidate succeeded"},
     {kExitInterrupted, "interrupted", "interrupted; measured results are kept"},
 }};
 

@@ -328,11 +328,12 @@ Action add_bench(CLI::App& verb, const Operation& operation) {
   options->problem.add_to(verb, operation, ProblemFlags::Word::optional);
   auto& o = *options;
   verb.add_option("--suite", o.suite,
-                  "Measure each problem in FILE, one per line: `name dtype M N K layout`; for "
-                  "another operation or other columns, first write a header line")
+                  "Measure each problem in FILE. Each line describes a gemm: `name dtype M N K "
+                  "layout`. For another operation or other columns, put a header line above the "
+                  "lines")
       ->type_name("FILE");
   verb.add_option("--against", o.against,
-                  "Compare with the fastest algorithm that the heuristics of LIBRARY return")
+                  "Compare the kernel with the fastest algorithm that LIBRARY suggests")
       ->type_name("LIBRARY");
   CLI::Option* const rounds =
       verb.add_option("--rounds", o.rounds, "Number of rounds of the comparison (default 15)")
@@ -340,8 +341,9 @@ Action add_bench(CLI::App& verb, const Operation& operation) {
           ->check(whole_number(3, kMostRepetitions));  // of fewer there is no spread
   CLI::Option* const turn =
       verb.add_option("--turn", o.turn,
-                      "Time per kernel in each round, 1ms to 1s (default 2ms). With a long time, a "
-                      "kernel that draws more power may run at a lower clock")
+                      "Time for which each kernel runs per round, 1ms to 1s (default 2ms). If this "
+                      "time is long, the GPU may lower its clock for the kernel that draws more "
+                      "power")
           ->type_name("TIME");
   o.selection.add_to(verb);
   verb.add_option("--tune", o.tune, "First tune each problem for this time")->type_name("TIME");

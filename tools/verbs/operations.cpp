@@ -386,8 +386,8 @@ Action add_operations(CLI::App& verb, const Operation& /*operation*/) {
   auto* const names =
       verb.add_flag("--names", options->names, "Print only the names, one per line");
   verb.add_flag("--flags", options->flags,
-                "Print only the flags that describe a problem of the operation, one per line: "
-                "flag, meaning and known values, separated by tabs")
+                "Print only the flags that describe a problem of the operation. Each line contains "
+                "one flag, its meaning and its known values, separated by tabs")
       ->needs(name)
       ->excludes(names);
   return [options](Context& context) {

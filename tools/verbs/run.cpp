@@ -288,11 +288,12 @@ Action add_run(CLI::App& verb, const Operation& operation) {
   auto options = std::make_shared<RunOptions>();
   options->problem.add_to(verb, operation, ProblemFlags::Word::required);
   verb.add_option("--mode", options->mode,
-                  "What the library does for a problem without a tuned kernel (default: KILN_MODE, "
-                  "else `use`)")
+                  "What the library does if the problem has no tuned kernel (default: the value of "
+                  "KILN_MODE; if KILN_MODE is not set, `use`)")
       ->type_name("MODE");
   verb.add_option("--log", options->log,
-                  "What the library prints to stderr (default: KILN_LOG, else `warning`)")
+                  "What the library prints to stderr (default: the value of KILN_LOG; if KILN_LOG "
+                  "is not set, `warning`)")
       ->type_name("LEVEL");
   verb.add_option("--repeat", options->repeat,
                   fmt::format("Number of timed launches after the first launch (default {}; none "
@@ -300,9 +301,10 @@ Action add_run(CLI::App& verb, const Operation& operation) {
                               kTimedLaunches))
       ->type_name("N")
       ->check(whole_number(0, kMostRepetitions));
-  verb.add_option("--timeout", options->timeout,
-                  "Time-out of one launch (default 60s; more on an emulated device for a large "
-                  "problem)")
+  verb.add_option(
+          "--timeout", options->timeout,
+          "Time-out of one launch (default 60s; on an emulated device, a larger problem has "
+          "a longer default)")
       ->type_name("TIME");
   verb.add_option("--seed", options->seed, "Seed for the random data (default 1)")
       ->type_name("N")

@@ -325,13 +325,14 @@ Action add_tune(CLI::App& verb, const Operation& operation) {
   auto options = std::make_shared<TuneOptions>();
   options->problem.add_to(verb, operation, ProblemFlags::Word::optional);
   auto& o = *options;
-  verb.add_option("--suite", o.suite,
-                  "Tune each problem in FILE, one per line: `name dtype M N K layout`; for another "
-                  "operation or other columns, first write a header line")
+  verb.add_option(
+          "--suite", o.suite,
+          "Tune each problem in FILE. Each line describes a gemm: `name dtype M N K layout`. For "
+          "another operation or other columns, put a header line above the lines")
       ->type_name("FILE");
   verb.add_flag("--stale", o.stale,
-                "Retune each problem whose template or operation has changed since the last tuning "
-                "on this device (also if no candidate succeeded in that tuning)");
+                "Retune each problem on this device whose results are out of date, because a "
+                "template or the operation has changed");
   verb.add_option(
           "--budget", o.budget,
           "Time limit per problem (default 25s; no limit with --compile-only or --max-candidates)")
@@ -340,7 +341,7 @@ Action add_tune(CLI::App& verb, const Operation& operation) {
       ->type_name("N")
       ->check(whole_number(1));
   verb.add_option("--strategy", o.strategy,
-                  "Search strategy (default guided; on an emulated device, model)")
+                  "Search strategy (default guided, but model on an emulated device)")
       ->type_name("STRATEGY");
   verb.add_option("--seed", o.seed,
                   "Seed for the search strategy and for the random data (default 1)")
@@ -355,7 +356,7 @@ Action add_tune(CLI::App& verb, const Operation& operation) {
       ->type_name("N")
       ->check(whole_number(0, kMostThreads));
   verb.add_option("--candidate-timeout", o.candidate_timeout,
-                  "Kill a candidate that takes longer than this time (default 10s; 120s on an "
+                  "Kill a candidate that takes longer than this time (default 10s, but 120s on an "
                   "emulated device)")
       ->type_name("TIME");
   verb.add_flag("--again", o.again, "Also measure candidates that already have an outcome");
@@ -366,11 +367,11 @@ Action add_tune(CLI::App& verb, const Operation& operation) {
           ->type_name("N")
           ->check(whole_number(3, kMostRepetitions));  // of fewer there is no spread
   verb.add_flag("--compile-only", o.compile_only,
-                "Use no device: render and compile all candidates, store each outcome, and rank "
-                "the candidates by occupancy");
+                "Compile candidates but run none, so that no device is needed. Store each outcome, "
+                "and rank the candidates by occupancy");
   verb.add_option("--arch", o.arch, "With --compile-only: the architecture to compile for")
       ->type_name("ARCH");
-  verb.add_flag("--no-baseline", o.no_baseline, "Do not compare the result with cuBLASLt");
+  verb.add_flag("--no-baseline", o.no_baseline, "Do not compare the best kernel with cuBLASLt");
   verb.add_flag("--in-process", o.in_process,
                 "Run candidates in this process, not in a worker process; for debugging");
   verb.add_flag("--no-wait", o.no_wait,

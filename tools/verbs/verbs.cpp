@@ -45,8 +45,8 @@ const std::vector<Verb>& verbs() {
   static const std::vector<Verb> all{
       {"tune", kMeasuring, "GPU or emulated; none with --compile-only",
        "Find the fastest kernel for a problem and keep it",
-       "A run skips candidates that already have an outcome in the database. Therefore the same "
-       "command continues where the last run stopped.",
+       "A run skips candidates that already have an outcome in the database. If you repeat the "
+       "command, it therefore continues where the last run stopped.",
        examples("tune"), add_tune},
       {"bench", kMeasuring, kAnyDevice, "Verify a kernel, then compare its time with cuBLASLt's",
        "By default, bench uses the kernel that an application would get. To choose another "
@@ -56,8 +56,8 @@ const std::vector<Verb>& verbs() {
        "Get a kernel as an application does, run it and check the result", "", examples("run"),
        add_run},
       {"templates", kKernels, kNoDevice, "List the templates, or describe one",
-       "The description lists tunables and requirements. If a problem is given, the description "
-       "also counts the valid configurations and names the default.",
+       "The description lists tunables and requirements. If you give a problem, the description "
+       "also contains the number of valid configurations and the default configuration.",
        examples("templates"), add_templates},
       {"operations", kKernels, kNoDevice, "List the operations, or describe one",
        "The description lists the sizes, types, operands and tolerances of a problem. It also "
@@ -66,10 +66,11 @@ const std::vector<Verb>& verbs() {
       {"adopt", kKernels, kNoDevice, "Write the files that Kiln needs to tune a kernel of your own",
        "adopt writes two files: an operation that declares what the kernel computes, and a "
        "template that contains the unchanged kernel. FILL_IN marks a fact that the source does not "
-       "state. CHECK marks a guess. Existing files are never overwritten.",
+       "state. CHECK marks a guess. adopt never overwrites a file.",
        examples("adopt"), add_adopt},
-      {"render", kKernels, kNoDevice, "Print one configuration as self-contained CUDA source",
-       "--set fixes some tunables; the other tunables stay as close to their defaults as the "
+      {"render", kKernels, kNoDevice,
+       "Print self-contained CUDA source for one template configuration",
+       "--set fixes some tunables. The other tunables stay as close to their defaults as the "
        "requirements allow.",
        examples("render"), add_render},
       {"verify", kKernels, kEmulated,
