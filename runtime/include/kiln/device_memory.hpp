@@ -14,10 +14,10 @@ namespace kiln {
 class Device;
 class Library;
 
-/// Memory on the device of a Library, from Library::allocate(). The device may be a GPU or an
+/// Memory that Library::allocate() allocated on the Library's device. The device may be a GPU or an
 /// emulated device. The destructor frees the memory. Until then, the object keeps the device open.
-/// Use DeviceMemory in programs that run on both kinds of device: kernels on a GPU also accept
-/// memory from cudaMalloc, but kernels on an emulated device accept only DeviceMemory.
+/// Kernels on a GPU also accept memory from cudaMalloc. Kernels on an emulated device accept only
+/// DeviceMemory. Therefore use DeviceMemory in programs that run on both kinds of device.
 ///
 /// Copies are synchronous. A copy first waits for all earlier launches on all streams of the
 /// device. The copy is complete when the call returns. Therefore do not copy while a stream is
@@ -43,10 +43,11 @@ class KILN_API DeviceMemory {
   [[nodiscard]] void* get() const noexcept { return address_; }
   [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
 
-  /// Copies `count` bytes from the host address `from` to this memory. The first byte goes to
-  /// position `offset`.
+  /// Copies `count` bytes from the host address `from` to this memory. The copy writes to the
+  /// device address get() plus `offset` bytes.
   void copy_from_host(const void* from, std::size_t count, std::size_t offset = 0);
-  /// Copies `count` bytes of this memory, beginning at position `offset`, to the host address `to`.
+  /// Copies `count` bytes of this memory to the host address `to`. The copy reads from the device
+  /// address get() plus `offset` bytes.
   void copy_to_host(void* to, std::size_t count, std::size_t offset = 0) const;
 
  private:

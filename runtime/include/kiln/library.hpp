@@ -21,16 +21,16 @@
 
 namespace kiln {
 
-/// A CUDA stream. A `cudaStream_t` or `CUstream` converts to Stream implicitly, and null is the
-/// legacy default stream. An emulated device has no streams: launch() ignores the stream, and
-/// returns when the kernel has ended.
+/// A CUDA stream. A `cudaStream_t` or `CUstream` converts to Stream implicitly. A null Stream is
+/// CUDA's legacy default stream. An emulated device has no streams: launch() ignores the stream,
+/// and returns when the kernel has ended.
 using Stream = void*;
 
 /// An operand of an epilogue expression. `data` is the address of the operand in device memory.
-/// `ld` is the leading dimension, in elements, of a matrix operand x[m,n]; 0 means n. Kernels read
-/// an operand element by element, so `data` needs only the alignment of the element type. If the
-/// expression contains amax(x, peak), kernels also write to the operand `peak`. `peak` must not
-/// overlap another operand.
+/// For a matrix operand such as x[m,n], `ld` is the leading dimension in elements. If `ld` is 0,
+/// the leading dimension is n. Kernels read an operand element by element, so `data` needs only the
+/// alignment of the element type. If the expression contains amax(x, peak), kernels also write to
+/// the operand `peak`. `peak` must not overlap another operand.
 struct EpilogueOperand {
   const void* data = nullptr;
   std::int64_t ld = 0;
@@ -39,8 +39,9 @@ struct EpilogueOperand {
 /// The operands of one launch. All addresses are in device memory, from cudaMalloc or DeviceMemory.
 /// Kernels read `c` only if beta is not zero or the epilogue contains `c`. `d` may equal `c` (in
 /// place) if C and D have the same element type and leading dimension. Any other overlap of D with
-/// an operand gives undefined results. An operand without elements may be null: a launch ignores
-/// the address. If k is 0, A and B have no elements. If m or n is 0, no operand has elements.
+/// an operand gives undefined results. If an operand has no elements, its address may be null,
+/// because a launch ignores this address. If k is 0, A and B have no elements. If m or n is 0, no
+/// operand has elements.
 struct GemmOperands {
   const void* a = nullptr;
   const void* b = nullptr;
@@ -56,8 +57,9 @@ struct GemmOperands {
   void* workspace = nullptr;
 };
 
-/// Options of Library::open(). If a field is empty, Library::open() uses the environment variable
-/// that the field's comment names. If this variable is not set, Library::open() uses the default.
+/// Options of Library::open(). The comments below state the environment variable of a field, if
+/// there is one, and the default. If a field is empty, Library::open() uses the value of the
+/// variable. If the variable is not set either, Library::open() uses the default.
 struct LibraryOptions {
   /// The path of the tuning database. Variable: KILN_DB. Default: $XDG_DATA_HOME/kiln/tuning.db.
   std::string database;
@@ -67,7 +69,8 @@ struct LibraryOptions {
   std::vector<std::string> template_path;
   /// Folders that contain headers of your templates.
   std::vector<std::string> include;
-  /// The folder that contains cuda_fp16.h. Variable: KILN_CUDA_INCLUDE.
+  /// The folder of CUDA's headers, such as cuda_fp16.h. Variable: KILN_CUDA_INCLUDE. By default,
+  /// the library searches near the NVRTC library, then in installed CUDA toolkits.
   std::string cuda_include;
   /// The device: "cuda:0" (or "0"), or "emulated:h200". Variable: KILN_DEVICE.
   std::string device;
@@ -86,12 +89,12 @@ struct LibraryOptions {
   /// - the program requests a kernel for a kind of problem that was never tuned;
   /// - the library starts to tune a problem, or tuning failed.
   /// The text is safe to print: the library escapes control characters in quoted text, as in
-  /// Error::what(). The library calls the function from one thread at a time. During prepare(),
-  /// this may be a thread of the library. The library calls the function in the middle of its own
-  /// work, so the function must not call the library. If you set no function, `log` decides which
-  /// warnings the library prints to stderr: `warning` and `info` print all warnings, and `none`
-  /// prints none. If `log` and KILN_LOG are empty, each process prints only the first warning of
-  /// each kind.
+  /// Error::what(). The library calls the function from only one thread at a time. prepare() may
+  /// call the function from a thread that the library started. The library calls the function in
+  /// the middle of its own work, so the function must not call the library. If you set no function,
+  /// `log` decides which warnings the library prints to stderr: `warning` and `info` print all
+  /// warnings, and `none` prints none. If `log` and KILN_LOG are empty, each process prints only
+  /// the first warning of each kind.
   std::function<void(std::string_view)> on_warning;
 };
 
@@ -101,7 +104,7 @@ struct LibraryCounters {
   std::uint64_t compiles = 0;
   /// The number of kernels that the library loaded from the store of compiled kernels.
   std::uint64_t cubin_hits = 0;
-  /// The number of look-ups that queried the database.
+  /// The number of times that the library queried the tuning database.
   std::uint64_t database_reads = 0;
 };
 
@@ -112,9 +115,9 @@ class LibraryState;
 class OperationKernels;
 }  // namespace detail
 
-/// The description of a loaded kernel; Kernel and OperationKernel inherit it. Kernel objects are
-/// small, so copy them freely. Any thread may use them. They are valid as long as their Library
-/// exists.
+/// The description of a loaded kernel. AnyKernel is the base class of Kernel and OperationKernel.
+/// Objects of these classes are small, so copy them freely. Any thread may use a kernel object. A
+/// kernel object is valid as long as its Library exists.
 class KILN_API AnyKernel {
  public:
   [[nodiscard]] Match match() const noexcept;
@@ -125,8 +128,8 @@ class KILN_API AnyKernel {
   [[nodiscard]] std::string_view template_name() const noexcept;
   /// The canonical text of the configuration, e.g. "stages=3 tile_k=32 tile_m=128 tile_n=256".
   [[nodiscard]] std::string_view config() const noexcept;
-  /// The number of bytes of device memory that each launch needs in addition to the operands (its
-  /// workspace). The library keeps one workspace per stream.
+  /// The size in bytes of the workspace of a launch. A workspace is device memory that a launch
+  /// needs in addition to the operands. The library keeps one workspace per stream.
   [[nodiscard]] std::size_t workspace_bytes() const noexcept;
 
  protected:
@@ -151,9 +154,10 @@ class KILN_API Kernel : public AnyKernel {
   /// the same time.
   ///
   /// Throws Error(usage) in these cases:
-  /// - an operand with elements is null;
-  /// - the address of an operand is less aligned than the problem's `alignment_a` to `alignment_d`
-  ///   promise (if the distance between rows is less aligned, that smaller alignment is enough);
+  /// - an operand has elements, but its address is null;
+  /// - an operand's address is not a multiple of the problem's alignment for this operand
+  ///   (`alignment_a` to `alignment_d`). If the distance in bytes between the operand's rows has a
+  ///   smaller alignment, launch() requires only the smaller alignment;
   /// - the workspace is not aligned to kCallerWorkspaceAlignment;
   /// - beta is not 0, but the problem's reads_c is false;
   /// - the accumulator's type cannot hold alpha or beta (1e300 in f32, 0.5 in s32).
@@ -171,10 +175,10 @@ class KILN_API Kernel : public AnyKernel {
 /// A loaded kernel for one OperationProblem, safe to launch from several threads at once.
 ///
 ///     kiln::OperationKernel softmax = library.get(problem);
-///     softmax.launch(stream, {.operands = {x, y}});                      // scale: as declared
+///     softmax.launch(stream, {.operands = {x, y}});                      // default scale
 ///     softmax.launch(stream, {.operands = {x, y}, .scalars = {0.125}});
 ///
-/// Or look up the positions by name, once:
+/// If you do not know the order of operands and scalars, look up their positions once, by name:
 ///
 ///     const std::size_t x = softmax.operand_index("x"), y = softmax.operand_index("y");
 ///     kiln::Arguments arguments = softmax.arguments();
@@ -199,17 +203,18 @@ class KILN_API OperationKernel : public AnyKernel {
   /// the same time.
   ///
   /// Throws Error(usage) in these cases:
-  /// - the number of operands differs from the declaration, or `scalars` has more values than the
-  ///   declaration;
-  /// - an operand with elements is null, or its address is not a multiple of its alignment
-  ///   (kOperandAlignment, or `align` in the operand's declaration);
+  /// - the number of operands is not the number that the operation declares;
+  /// - `scalars` has more values than the operation has scalars;
+  /// - an operand has elements, but its address is null;
+  /// - an operand has elements, but its address is not a multiple of the operand's alignment. The
+  ///   declaration states the alignment with `align`. The default is kOperandAlignment;
   /// - the workspace is not aligned to kCallerWorkspaceAlignment;
   /// - a scalar's declared type cannot hold its value (1e300 in f32, 0.5 in s32, -1 in u64).
   /// Throws Error(device) if CUDA refuses the launch, or if a kernel faults on the emulated device.
   void launch(Stream stream, const Arguments& arguments) const;
 
-  /// The position of an operand or scalar in the declaration's order. Throws Error(usage) if the
-  /// operation has no operand or scalar of this name.
+  /// The position of the operand or scalar `name` in Arguments::operands or Arguments::scalars.
+  /// Throws Error(usage) if the operation has no operand or scalar of this name.
   [[nodiscard]] std::size_t operand_index(std::string_view name) const;
   [[nodiscard]] std::size_t scalar_index(std::string_view name) const;
   [[nodiscard]] std::size_t operand_count() const noexcept;
