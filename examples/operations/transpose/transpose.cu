@@ -7,11 +7,11 @@
 //@ purpose    A matrix with rows and columns exchanged: y[j][i] = x[i][j]
 //@ size       rows 1..2147483647   // of x
 //@ size       cols 1..2147483647
-//@ size       ldx = cols           // from a row of x to the next: x may be part of a larger matrix
+//@ size       ldx = cols           // elements between the starts of two rows of x; may exceed cols
 //@ size       ldy = rows           // likewise of y
 //@ type       x f32 f16 bf16 f64
 //@ type       y f32 f16 bf16 f64
-//@ trait      align_x 16 8 4 2     // bytes that x starts on
+//@ trait      align_x 16 8 4 2     // alignment of x's address, in bytes
 //@ trait      align_y 16 8 4 2     // bytes that y starts on
 //@ operand    x in: rows, cols; ld ldx; align align_x; fill normal
 //@ operand    y out: cols, rows; ld ldy; align align_y

@@ -160,6 +160,9 @@ class KILN_API Kernel : public AnyKernel {
   ///   smaller alignment, launch() requires only the smaller alignment;
   /// - the workspace is not aligned to kCallerWorkspaceAlignment;
   /// - beta is not 0, but the problem's reads_c is false;
+  /// - an operand of the epilogue has no address, an address that is not a multiple of the size of
+  ///   its elements, or a leading dimension that is too small;
+  /// - the epilogue contains no alpha, but alpha is not 1, or no beta, but beta is not 0;
   /// - the accumulator's type cannot hold alpha or beta (1e300 in f32, 0.5 in s32).
   /// Throws Error(device) if CUDA refuses the launch, or if a kernel faults on the emulated device.
   void launch(Stream stream, const GemmOperands& operands) const;

@@ -72,16 +72,16 @@ enum class Copy { registers, cp_async, tma };
 struct GemmMmaConfig : OutputConfig, SplitKConfig, RepackConfig {  //@ config
   int tile_m;         //@ tune 16 32 64 96 128* 256   // rows of D that a block computes
   int tile_n;         //@ tune 16 32 64 96 128* 256   // columns of D that a block computes
-  Copy copy;          //@ tune registers cp_async* tma   // of operands, to shared memory
-  int atom_bytes;     //@ tune 32* 64 128       // of k in one product; more is for f64
+  Copy copy;          //@ tune registers cp_async* tma   // how A and B get into shared memory
+  int atom_bytes;     //@ tune 32* 64 128       // bytes of k per product (more: f64)
   int depth_bytes;    //@ tune 32 64* 128 256         // depth of one stage, in bytes of A
   int warp_m;         //@ tune 16 32 48 64*           // rows of D that a warp computes
   int warp_n;         //@ tune 16 32 48 64*           // columns of D that a warp computes
-  int slices;         //@ tune 1* 2 4           // groups of warps that share a stage's depth
-  int stages;         //@ tune 1 2 3* 4 5 8     // tiles of A and B in shared memory
+  int slices;         //@ tune 1* 2 4           // warp groups that split the depth of a stage
+  int stages;         //@ tune 1 2 3* 4 5 8     // stages of A and B in shared memory
   int buffers;        //@ tune 1 2*             // sets of fragments in registers
-  int min_blocks;     //@ tune 1* 2 3           // blocks per SM that registers leave room for
-  int cluster_sum;    //@ tune 0* 1             // parts of k add up: 0 in a launch, 1 in clusters
+  int min_blocks;     //@ tune 1* 2 3           // blocks per SM (__launch_bounds__)
+  int cluster_sum;    //@ tune 0* 1             // parts of k are summed by: 0 a launch, 1 a cluster
   int tile_k;         //@ let depth_bytes / a_bytes
   int packs_k_major;  //@ let a_bytes == 1      // as ldmatrix wants bytes
   int slice_warps;    //@ let (tile_m / warp_m) * (tile_n / warp_n)
@@ -119,8 +119,8 @@ struct GemmMmaConfig : OutputConfig, SplitKConfig, RepackConfig {  //@ config
 };
 
 struct GemmMmaLaunch : SplitKLaunch, TileOrderLaunch {  //@ at launch
-  int group_m;  //@ tune 1 4 8*   // tile rows that blocks walk down, then a column
-  int early;    //@ tune 0 1*   // begins while the launch before it ends
+  int group_m;  //@ tune 1 4 8*   // tile rows of a group, visited column by column
+  int early;    //@ tune 0 1*   // start before the previous launch ends
   int parts;    //@ let cluster_sum == 1 || splits == 1 ? 0 : splits   // in the workspace
   int k_each;   //@ let min(k, ceil_div(ceil_div(k, tile_k), splits) * tile_k)   // of one
 };

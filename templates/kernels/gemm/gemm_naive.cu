@@ -45,7 +45,7 @@
 //@ use        common/operands.cuh   // k_major_a, k_major_b
 struct GemmNaiveConfig : OperandsConfig {  //@ config
   int block_x;                             //@ tune 1 8 16 32* 64    // threads along a row of D
-  int block_y;                             //@ tune 1 2 4 8* 16 32   // threads down its columns
+  int block_y;                             //@ tune 1 2 4 8* 16 32   // threads along a column of D
   int threads;                             //@ let block_x * block_y
 };
 

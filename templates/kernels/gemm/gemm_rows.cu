@@ -40,9 +40,9 @@
 //@ use        common/operands.cuh   // k_major_a, k_major_b
 struct GemmRowsConfig : OperandsConfig {  //@ config
   int block_x;                            //@ tune 16 32* 64   // threads along a row of D
-  int block_y;                            //@ tune 1 2 4* 8    // threads down its columns
+  int block_y;                            //@ tune 1 2 4* 8    // threads along a column of D
   int rows;     //@ tune 2 4* 8      // elements of D that a thread computes
-  int unroll;   //@ tune 1 2 4*      // steps along k that are in flight together
+  int unroll;   //@ tune 1 2 4*      // steps of k in flight at once
   int threads;  //@ let block_x * block_y
   int tile_m;   //@ let block_y * rows
 };

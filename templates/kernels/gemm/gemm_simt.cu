@@ -64,18 +64,18 @@
 //@ use        lib/split_k.cuh    // splits; parts_bytes, sum_blocks
 struct GemmSimtConfig : OperandsConfig, OutputConfig, SplitKConfig {  //@ config
   int tile_m;          //@ tune 32 64 80 96 128* 160 192 256   // rows of D that a block computes
-  int tile_n;          //@ tune 32 64 80 96 128 160 192 256*   // columns of D
+  int tile_n;          //@ tune 32 64 80 96 128 160 192 256*   // columns of D that a block computes
   int thread_m;        //@ tune 4 6 8* 10 12 16   // rows of D that a thread computes
   int thread_n;        //@ tune 4 6 8 10 12 16*   // columns of D that a thread computes
   int lanes_m;         //@ tune 4 8*              // threads of a warp along the rows of D
-  int slices;          //@ tune 1* 2 4            // groups of warps that share a stage's depth
-  int slice_k;         //@ tune 8 16*             // steps of k that each takes of a stage
-  int stages;          //@ tune 2 3* 4            // tiles of A and B in shared memory
-  bool parted;         //@ tune 0* 1              // whether blocks share a tile along k
-  bool turned;         //@ tune 0* 1              // whether registers transpose, or cp.async does
-  bool columns_first;  //@ tune 0 1*              // order of the multiply-adds of a step
-  bool loads_first;    //@ tune 0* 1              // whether fragments keep ahead of their step
-  int min_blocks;      //@ tune 1* 2 3            // blocks per SM that registers leave room for
+  int slices;          //@ tune 1* 2 4            // warp groups that split the depth of a stage
+  int slice_k;         //@ tune 8 16*             // steps of k in a slice of a stage
+  int stages;          //@ tune 2 3* 4            // stages of A and B in shared memory
+  bool parted;         //@ tune 0* 1              // 1: several blocks split the k of a tile
+  bool turned;         //@ tune 0* 1              // 1: registers transpose, 0: cp.async does
+  bool columns_first;  //@ tune 0 1*              // 1: multiply-adds go column by column
+  bool loads_first;    //@ tune 0* 1              // 1: load fragments before multiply-adds
+  int min_blocks;      //@ tune 1* 2 3            // blocks per SM (__launch_bounds__)
   int tile_k;          //@ let slices * slice_k   // depth of one stage
   int warp_m;          //@ let lanes_m * thread_m
   int warp_n;          //@ let 32 / lanes_m * thread_n
@@ -96,8 +96,8 @@ struct GemmSimtConfig : OperandsConfig, OutputConfig, SplitKConfig {  //@ config
 };
 
 struct GemmSimtLaunch : SplitKLaunch {  //@ at launch
-  int group_m;  //@ tune 1 4 8*   // tile rows that blocks walk down, then a column
-  int early;    //@ tune 0 1*   // begins while the launch before it ends
+  int group_m;  //@ tune 1 4 8*   // tile rows of a group, visited column by column
+  int early;    //@ tune 0 1*   // start before the previous launch ends
   int k_each;   //@ let min(k, ceil_div(ceil_div(k, tile_k), splits) * tile_k)   // of one
   int blocks;   //@ let ceil_div(m, tile_m) * ceil_div(n, tile_n)   // for each part
 };

@@ -61,9 +61,9 @@ struct GemmTiledConfig : OperandsConfig {  //@ config
   int tile_k;         //@ tune 8 16* 32        // depth of the tiles in shared memory
   int thread_m;       //@ tune 1 2 4 8*        // rows of D that a thread computes
   int thread_n;       //@ tune 1 2 4 8*        // columns of D that a thread computes
-  int pad;            //@ tune 0 1 4*          // numbers between shared rows: bank conflicts
-  int stages;         //@ tune 1* 2            // tiles of A and B in shared memory
-  int min_blocks;     //@ tune 1* 2            // blocks per SM that registers leave room for
+  int pad;            //@ tune 0 1 4*          // padding of shared rows, in elements
+  int stages;         //@ tune 1* 2            // stages of A and B in shared memory
+  int min_blocks;     //@ tune 1* 2            // blocks per SM (__launch_bounds__)
   int threads_m;      //@ let tile_m / thread_m
   int threads_n;      //@ let tile_n / thread_n
   int threads;        //@ let threads_m * threads_n
@@ -77,7 +77,7 @@ struct GemmTiledConfig : OperandsConfig {  //@ config
 };
 
 struct GemmTiledLaunch {  //@ at launch
-  int group_m;            //@ tune 1 8*   // tile rows that blocks walk down, then a column
+  int group_m;            //@ tune 1 8*   // tile rows of a group, visited column by column
 };
 
 //@ require    threads <= device.max_threads

@@ -62,20 +62,20 @@ enum class Evict { none, rows, cols, both };
 //@ use        lib/operand_copies.cuh    // box_a, span_a
 //@ use        lib/tile_order.cuh        // reciprocals of group_m and the tiles
 struct GemmWgmmaConfig : OutputConfig, SplitKConfig, RepackConfig, OperandCopiesConfig {  //@ config
-  int tile_m;         //@ tune 64 128* 192 256   // on the axis of 64
+  int tile_m;         //@ tune 64 128* 192 256   // rows of a tile, along wgmma's M
   int tile_n;         //@ tune 8 16 32 48 64 80 96 112 128* 144 160 176 192 208 224 240 256
   int depth_bytes;    //@ tune 32 128*   // of one stage, in bytes of A
   int consumers;      //@ tune 1 2* 3   // warpgroups that multiply
   Schedule schedule;  //@ tune cooperative* pingpong   // consumers share each tile, or alternate
-  int swap;           //@ tune 0* 1     // rows of the tile are D's columns
-  Store store;        //@ tune threads tma*   // of D
-  int cluster_parts;  //@ tune 1* 2 4 8 // blocks of a cluster: parts of k, which they add up
+  int swap;           //@ tune 0* 1     // 1: the tile is that of the transposed D
+  Store store;        //@ tune threads tma*   // how D gets to memory
+  int cluster_parts;  //@ tune 1* 2 4 8 // blocks of a cluster that split k
   int stages;         //@ tune 2 3 4* 5 6 7 8 10 12
-  Evict evict_first;  //@ tune none* rows cols both   // leave L2 first
-  int ahead;          //@ tune 0* 1     // prefetches into L2 while the launch before ends
-  int cluster_m;      //@ tune 1* 2 4   // blocks of a cluster along rows: they share columns
-  int cluster_n;      //@ tune 1* 2 4
-  int stream;         //@ tune 0* 1 2   // waves at the end whose tiles are cut into shares
+  Evict evict_first;  //@ tune none* rows cols both   // operands that leave L2 first
+  int ahead;          //@ tune 0* 1     // prefetch to L2 before the previous launch ends
+  int cluster_m;      //@ tune 1* 2 4   // rows of blocks in a cluster
+  int cluster_n;      //@ tune 1* 2 4   // columns of blocks in a cluster
+  int stream;         //@ tune 0* 1 2   // last waves that stream-K divides
   int tile_k;         //@ let depth_bytes / a_bytes
   int packs_k_major;  //@ let a_bytes != 2
   int threads;        //@ let 128 * (consumers + 1)
@@ -112,8 +112,8 @@ struct GemmWgmmaConfig : OutputConfig, SplitKConfig, RepackConfig, OperandCopies
 };
 
 struct GemmWgmmaLaunch : SplitKLaunch, TileOrderLaunch {  //@ at launch
-  int group_m;        //@ tune 1 4 8* 16   // rows of tiles that are walked down, then a column
-  int promote;        //@ tune 128* 256   // bytes that a miss brings into L2
+  int group_m;        //@ tune 1 4 8* 16   // tile rows of a group, visited column by column
+  int promote;        //@ tune 128* 256   // granularity of L2 fetches, in bytes
   int parts;          //@ let splits == 1 ? 0 : splits   // in the workspace
   int k_each;         //@ let min(k, ceil_div(ceil_div(k, tile_k), splits * cluster_parts) *
                       //@           tile_k)   // of a block

@@ -93,10 +93,10 @@ struct GemmWmmaConfig : OperandsConfig, OutputConfig {  //@ config
   int warp_m;            //@ tune 32 64*           // rows of D that a warp computes
   int warp_n;            //@ tune 32 64*           // columns of D that a warp computes
   int frag_m;            //@ tune 8 16* 32         // WMMA shape: 8x32, 16x16 or 32x8; or 8x8
-  int pad;               //@ tune 0 4 8* 16        // elements between shared rows: bank conflicts
-  int stages;            //@ tune 1 2 3* 4         // tiles of A and B in shared memory
-  Copy copy;             //@ tune registers cp_async*   // of operands, to shared memory
-  int min_blocks;        //@ tune 1* 2             // blocks per SM that registers leave room for
+  int pad;               //@ tune 0 4 8* 16        // padding of shared rows, in elements
+  int stages;            //@ tune 1 2 3* 4         // stages of A and B in shared memory
+  Copy copy;             //@ tune registers cp_async*   // how A and B get into shared memory
+  int min_blocks;        //@ tune 1* 2             // blocks per SM (__launch_bounds__)
   int frag_is_8x8;       //@ let a_bytes == 8 || a_packed > 1   // f64, 4 bits, 1 bit
   int frag_n;            //@ let frag_is_8x8 == 1 ? 8 : 256 / frag_m
   int warps;             //@ let (tile_m / warp_m) * (tile_n / warp_n)
@@ -125,7 +125,7 @@ struct GemmWmmaConfig : OperandsConfig, OutputConfig {  //@ config
 };
 
 struct GemmWmmaLaunch {  //@ at launch
-  int group_m;           //@ tune 1 4 8*   // tile rows that blocks walk down, then a column
+  int group_m;           //@ tune 1 4 8*   // tile rows of a group, visited column by column
 };
 
 //@ require    a_type != type.bf16 && a_type != type.tf32 && a_type != type.f64 || device.sm >= 80

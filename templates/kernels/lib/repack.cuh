@@ -30,7 +30,7 @@ enum class Repack { none, a, b, both };
 /// Templates that use this define `packs_k_major`: whether their MMA takes an operand of these
 /// types only K-major.
 struct RepackConfig {   //@ config
-  Repack repack;        //@ tune none* a b both   // first, into aligned rows
+  Repack repack;        //@ tune none* a b both   // operands first copied to aligned rows
   int repack_a;         //@ let repack.a || repack.both
   int repack_b;         //@ let repack.b || repack.both
   int given_k_major_a;  //@ let trans_a == 0
