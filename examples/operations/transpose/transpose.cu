@@ -12,7 +12,7 @@
 //@ type       x f32 f16 bf16 f64
 //@ type       y f32 f16 bf16 f64
 //@ trait      align_x 16 8 4 2     // alignment of x's address, in bytes
-//@ trait      align_y 16 8 4 2     // bytes that y starts on
+//@ trait      align_y 16 8 4 2     // alignment of y's address, in bytes
 //@ operand    x in: rows, cols; ld ldx; align align_x; fill normal
 //@ operand    y out: cols, rows; ld ldy; align align_y
 //@ right      y exact
