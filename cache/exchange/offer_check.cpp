@@ -45,8 +45,8 @@ void check_date(std::string_view field, std::int64_t unix_ms) {
 void check_statistic(std::string_view field, double value, double expected, double scale) {
   if (std::abs(value - expected) <= kLastBits * scale) return;
   throw Error(ErrorKind::usage,
-              fmt::format("trial field '{}' is {}, but the values in 'samples_ns' result in {}",
-                          field, value, expected));
+              fmt::format("trial field '{}' is {}, but Kiln computes {} from 'samples_ns'", field,
+                          value, expected));
 }
 
 /// Finalists were timed in turns, and what counts is the ratio to the first of them, in its clock
@@ -59,8 +59,8 @@ void check_interleaved(const Timing& timing) {
                        timing.median_ns <= *greatest * kClocks;
   if (!is_near) {
     throw Error(ErrorKind::usage,
-                fmt::format("trial field 'median_ns' is {}, but must be from 0.8 times the "
-                            "smallest to 1.25 times the largest value in 'samples_ns'",
+                fmt::format("trial field 'median_ns' is {}, but must be at least 0.8 times the "
+                            "smallest and at most 1.25 times the largest value in 'samples_ns'",
                             timing.median_ns));
   }
   if (timing.spread_ns >= 0.0 && timing.spread_ns <= timing.median_ns / 2.0) return;
@@ -86,7 +86,7 @@ void check_rate(const Trial& trial) {
   throw Error(
       ErrorKind::usage,
       fmt::format(
-          "trial field 'median_ns' is {0}{1}, but this problem takes at least {3:.0f} ns on {2}",
+          "trial field 'median_ns' is {0}{1}, but {2} needs at least {3:.0f} ns for this problem",
           time_ns, flops ? fmt::format(" ({:.0f} TFLOP/s)", *flops / time_ns / 1e3) : "",
           trial.key.device.name, least_ns));
 }
@@ -110,7 +110,8 @@ void check_declared(const Problem& problem) {
   if (!ordered) {
     throw Error(
         ErrorKind::usage,
-        fmt::format("the fields of \"{}\" are not in the order that the operation {} declares",
+        fmt::format("the problem \"{}\" does not list its sizes, types and traits in the order in "
+                    "which the operation {} declares them",
                     problem.canonical(), operation->name));
   }
   const TypedOperation* const typed = find_typed_operation(problem.operation);

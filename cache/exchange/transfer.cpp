@@ -60,9 +60,10 @@ int check_header(const std::string& line, const std::string& name) {
   const Json schema = header.value("schema", Json());
   const bool known = schema.is_number_integer() && schema >= 1 && schema <= kExportSchema;
   if (!known) {
-    refuse(fmt::format(
-        "this version of Kiln cannot read export schema {} (only schemas up to {}); update Kiln",
-        schema.dump(), kExportSchema));
+    refuse(
+        fmt::format("the file has export schema {}, but this version of Kiln reads only schemas 1 "
+                    "to {}; update Kiln",
+                    schema.dump(), kExportSchema));
   }
   return schema.get<int>();
 }
@@ -82,7 +83,8 @@ class Importer {
   void line(std::uint64_t number, const std::string& text) {
     try {
       if (announced_)
-        throw Error(ErrorKind::usage, "this line comes after the line that ends the export");
+        throw Error(ErrorKind::usage,
+                    "the export already ended at an earlier line, so this line is not part of it");
       const Json marked = marked_line(text);
       const Json kind = marked.is_null() ? Json() : marked.at("kiln");
       if (kind == "end") {
@@ -112,12 +114,13 @@ class Importer {
   void expect_all(int schema) {
     if (schema < 2 || !count_.broken_off.empty()) return;
     if (!announced_) {
-      count_.broken_off =
-          fmt::format("{} is cut off: the last line of the export is missing", name_);
+      count_.broken_off = fmt::format(
+          "{} is cut off: the last line of the export is missing; export the database again",
+          name_);
     } else if (seen_ < announced_->trials + announced_->sessions) {
       count_.broken_off = fmt::format(
-          "{} is incomplete: the file has {} rows, but its last line announces {} trials and {} "
-          "sessions",
+          "{} is incomplete: the file has {} lines of trials and sessions, but should have {} "
+          "trials and {} sessions according to its last line; export the database again",
           name_, seen_, announced_->trials, announced_->sessions);
     }
   }
@@ -150,12 +153,14 @@ class Importer {
       const RecordCount recorded = store_.record_all(trials_.rows);
       count_stored(count_, recorded);
       for (const std::size_t i : recorded.conflicts) {
-        refuse(trials_.lines[i],
-               fmt::format("the database already has a trial {} with different content",
-                           trials_.rows[i].id));
+        refuse(
+            trials_.lines[i],
+            fmt::format(
+                "the database already has a different trial with the id {}; Kiln skips this line",
+                trials_.rows[i].id));
       }
     } catch (const Error& error) {
-      throw Error(error.kind(), fmt::format("{} ({} rows of {} were stored before this error)",
+      throw Error(error.kind(), fmt::format("{} (before this error, Kiln stored {} rows of {})",
                                             error.what(), count_.written, name_));
     }
     sessions_ = {};
@@ -241,8 +246,8 @@ TransferCount import_rows(TuningStore& store, std::istream& in, const std::strin
     }
     if (line == none) break;
     if (line == endless) {
-      importer.break_off(lines.number(),
-                         "Kiln stopped reading, because one line is extremely long");
+      importer.break_off(lines.number() - 1,
+                         "the next line is longer than 1 GiB, so Kiln stopped reading");
       break;
     }
     if (line == too_long) {
@@ -267,8 +272,10 @@ TransferCount merge(TuningStore& target, const TuningStore& source) {
         const RecordCount recorded = target.record_all(trials);
         count_stored(count, recorded);
         for (const std::size_t i : recorded.conflicts) {
-          complain(count, fmt::format("{}: trial {} differs from the trial with this id in {}",
-                                      source.path(), trials[i].id, target.path()));
+          complain(count,
+                   fmt::format("{}: trial {} was not copied, because {} has a different trial "
+                               "with this id",
+                               source.path(), trials[i].id, target.path()));
         }
       });
   return count;

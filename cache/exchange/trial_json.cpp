@@ -51,7 +51,7 @@ Int read_integer(const Json& object, const std::string& name) {
     if (std::in_range<Int>(number)) return static_cast<Int>(number);
   }
   throw Error(ErrorKind::usage,
-              fmt::format("field '{}' is {}, not a whole number from {} to {}", name,
+              fmt::format("field '{}' is {}, but must be a whole number from {} to {}", name,
                           value.is_number() ? value.dump() : value.type_name(), Limits::min(),
                           Limits::max()));
 }
@@ -116,7 +116,7 @@ Json to_json(const Config& config) {
 /// An object since export schema 2, canonical text before.
 Config read_config(const Json& json) {
   if (json.is_string()) return Config::parse(json.get<std::string>());
-  if (!json.is_object()) throw Error(ErrorKind::usage, "field 'config' is not an object");
+  if (!json.is_object()) throw Error(ErrorKind::usage, "field 'config' must be a JSON object");
   Config config;
   for (const auto& [name, value] : json.items()) {
     const auto named = value.is_string() ? value_of_name(value.get<std::string>()) : std::nullopt;
@@ -280,9 +280,9 @@ Trial trial_from_json(const std::string& line) {
   try {
     Trial trial = decode_trial(json_of_line(line));
     if (!is_id(trial.id))
-      throw Error(ErrorKind::usage, "trial field 'id' is not a trial id (32 hexadecimal digits)");
+      throw Error(ErrorKind::usage, "trial field 'id' must be 32 hexadecimal digits");
     if (trial.created_unix_ms <= 0) {
-      throw Error(ErrorKind::usage, "trial field 'created_unix_ms' is not a date");
+      throw Error(ErrorKind::usage, "trial field 'created_unix_ms' must be greater than 0");
     }
     return checked(std::move(trial));
   } catch (const Json::exception& error) {

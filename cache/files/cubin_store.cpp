@@ -207,16 +207,20 @@ class CubinStore::Impl {
     // Errors of SQLite's end with what helps a tuning database.
     std::string fault = error.what();
     fault.resize(std::min(fault.find(" Next: "), fault.size()));
-    std::string next = fmt::format("run `rm {}`; Kiln then makes a new store and compiles again",
-                                   shell_word(path_));
-    if (error.cause() == Cause::busy) next = "wait until that process ends";
-    if (error.cause() == Cause::full) next = "free some space (`df` shows where)";
+    std::string next =
+        fmt::format("run `rm {}`; Kiln then creates a new store and compiles the kernels again",
+                    shell_word(path_));
+    if (error.cause() == Cause::busy)
+      next = fmt::format("wait until the other process ends (`fuser {}` shows the process)",
+                         shell_word(path_));
+    if (error.cause() == Cause::full)
+      next = "free some disk space (`df` shows the free space of each disk)";
     if (error.cause() == Cause::forbidden) {
       next =
           "check the owner and the permissions of the file and its folder (the file needs mode "
           "0600, the folder 0700)";
     }
-    return fmt::format("{} Next: {}, or name another file with {}.", fault, next, use.setting);
+    return fmt::format("{} Next: {}, or set {} to another file.", fault, next, use.setting);
   }
 
   void give_up(const std::string& text) noexcept {
@@ -256,7 +260,7 @@ class CubinStore::Impl {
         connection.integer("PRAGMA user_version") != kVersion) {
       throw Error(ErrorKind::database,
                   fmt::format("{} does not contain compiled kernels of this version of Kiln. Next: "
-                              "move the file away, or name another file with {}.",
+                              "move the file away, or set {} to another file.",
                               path_, file_guard::kCubinStore.setting));
     }
     require_cubin_schema(connection);
@@ -276,7 +280,7 @@ class CubinStore::Impl {
       if (++replacements_ > kMostReplacements) {
         return give_up(fmt::format(
             "{} could not be read in {} attempts. Next: check the disk, then run `rm {}`; "
-            "Kiln then makes a new store and compiles again.",
+            "Kiln then creates a new store and compiles the kernels again.",
             path_, replacements_, shell_word(path_)));
       }
       if (!file_guard::exists_and_is_safe(path_, file_guard::kCubinStore)) return;
@@ -285,7 +289,7 @@ class CubinStore::Impl {
       if (aside) {
         say(
             fmt::format("{} was damaged or altered, so Kiln stores compiled kernels in a new file. "
-                        "Next: `rm {}` frees the space of the old file.",
+                        "Next: run `rm {}` to free the space of the old file.",
                         path_, shell_word(*aside)));
       }
     } catch (const sqlite::DatabaseError& error) {

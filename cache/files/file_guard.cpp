@@ -38,16 +38,15 @@ struct Guarded {
 }
 
 std::string name_another(const FileUse& use) {
-  return fmt::format("name another file with {}", use.setting);
+  return fmt::format("set {} to another {}", use.setting, use.value);
 }
 
 /// `cp` to the home folder, under the same name, if nothing there has it.
 std::string how_to_copy(const Guarded& file) {
   if (!file.use.is_copied) return name_another(file.use);
   const std::string copy = "~/" + shell_word(fs::path(file.path).filename().string());
-  return fmt::format(
-      "if you trust the content, copy the file with `cp -n {} {}` and name {} with {}",
-      shell_word(file.path), copy, copy, file.use.setting);
+  return fmt::format("if you trust the content, copy the file with `cp -n {} {}` and set {} to {}",
+                     shell_word(file.path), copy, file.use.setting, copy);
 }
 
 std::string reason(int error) {
@@ -80,7 +79,9 @@ bool is_private_group(gid_t group) {
 void check_owner(const struct stat& info, const Guarded& file, const std::string& what,
                  const std::string& next) {
   if (info.st_uid == ::geteuid() || info.st_uid == 0) return;
-  refuse(file, fmt::format("is not trusted: {} belongs to user {}", what, info.st_uid), next);
+  refuse(file,
+         fmt::format("is not trusted: {} belongs to another user (user ID {})", what, info.st_uid),
+         next);
 }
 
 void check_owner_and_mode(const struct stat& info, const Guarded& file, const std::string& what,
@@ -91,10 +92,10 @@ void check_owner_and_mode(const struct stat& info, const Guarded& file, const st
                                         what, info.st_mode & 07777U);
   // A shared folder, or one of the system, is not the user's to close.
   if ((info.st_mode & S_ISVTX) != 0 || info.st_uid != ::geteuid()) {
-    refuse(file, fault, "keep the file in a folder of your own, created with `mkdir -m 700`");
+    refuse(file, fault, "create a private folder with `mkdir -m 700`, and keep the file there");
   }
   refuse(file, fault,
-         fmt::format("run `chmod go-w {}`, or keep the file in a folder of your own",
+         fmt::format("run `chmod go-w {}`, or keep the file in a folder that only you can write to",
                      shell_word(path)));
 }
 
@@ -105,13 +106,13 @@ void check_ancestors(fs::path folder, const Guarded& file) {
     if (folder.empty() || ::stat(folder.c_str(), &info) != 0) return;
     const std::string what = fmt::format("the parent folder {}", folder.string());
     const char* const next =
-        "keep the file below a folder of your own, created with `mkdir -m 700`";
+        "create a private folder with `mkdir -m 700` in your home folder, and keep the file there";
     check_owner(info, file, what, next);
     const bool by_group = (info.st_mode & S_IWGRP) != 0 && !is_private_group(info.st_gid);
     if ((by_group || (info.st_mode & S_IWOTH) != 0) && (info.st_mode & S_ISVTX) == 0) {
       refuse(file,
-             fmt::format("is not trusted: other users can write to {} (mode {:04o}), and could "
-                         "replace the files there",
+             fmt::format("is not trusted: other users can write to {} (mode {:04o}), so they "
+                         "could replace the file",
                          what, info.st_mode & 07777U),
              next);
     }
@@ -166,7 +167,7 @@ void make_folders(const fs::path& folder, const Guarded& file) {
     refuse(file,
            fmt::format("cannot be created, because Kiln cannot create the folder {} ({})",
                        at.string(), reason(errno)),
-           "create that folder, or " + name_another(file.use));
+           "create this folder, or " + name_another(file.use));
   };
   OpenFolder open(::open(nearest.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
   for (auto name = missing.rbegin(); name != missing.rend(); ++name) {
@@ -191,7 +192,7 @@ void sync_folder(const std::string& path) {
 
 std::string resolve(const std::string& path, bool create_folders, const FileUse& use) {
   if (path.empty()) {
-    refuse({"\"\"", use}, "has no name", fmt::format("name a file with {}", use.setting));
+    refuse({"\"\"", use}, "has an empty name", fmt::format("set {} to a file name", use.setting));
   }
   std::error_code error;
   const fs::path absolute = fs::absolute(path, error).lexically_normal();

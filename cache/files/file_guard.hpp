@@ -17,14 +17,15 @@ namespace kiln::file_guard {
 
 /// What a file is to Kiln, for the texts of errors.
 struct FileUse {
-  std::string_view noun;     ///< "database"
-  std::string_view setting;  ///< what names another one: "--db or KILN_DB"
-  bool is_copied = false;    ///< somebody else's can be used after it was copied
+  std::string_view noun;            ///< "database"
+  std::string_view setting;         ///< what names another one: "--db or KILN_DB"
+  bool is_copied = false;           ///< somebody else's can be used after it was copied
+  std::string_view value = "file";  ///< what the setting names: a file, or the folder of the file
 };
 inline constexpr FileUse kDatabase{"database", "--db or KILN_DB", true};
 inline constexpr FileUse kCubinStore{"store of compiled kernels",
                                      "--cubin-store or LibraryOptions::cubin_store"};
-inline constexpr FileUse kScratchFile{"temporary file", "XDG_CACHE_HOME, its folder"};
+inline constexpr FileUse kScratchFile{"temporary file", "XDG_CACHE_HOME", false, "folder"};
 
 /// Absolute path whose folder has no symbolic links (SQLite refuses those anywhere in a path).
 /// Creates missing folders with mode 0700 when asked, though not where they would not be safe;

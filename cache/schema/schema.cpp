@@ -102,15 +102,16 @@ void require_known_schema(const sqlite::Connection& connection) {
   if (application != kTuningApplicationId || version < 1) {
     throw Error(ErrorKind::database,
                 fmt::format("database {} belongs to another application (application id {:#x}, "
-                            "Kiln's is {:#x}). Next: name another file with --db or KILN_DB.",
+                            "Kiln's is {:#x}). Next: set --db or KILN_DB to another file.",
                             connection.path(), application, kTuningApplicationId));
   }
   if (version > kSchemaVersion) {
-    throw Error(ErrorKind::database,
-                fmt::format("database {} has schema {}, made by a newer Kiln; this version reads "
-                            "schemas up to {}. Next: update Kiln, or name another file with --db "
-                            "or KILN_DB. The file was not changed.",
-                            connection.path(), version, kSchemaVersion));
+    throw Error(
+        ErrorKind::database,
+        fmt::format("database {} has schema {}, made by a newer Kiln; this version reads "
+                    "schemas up to {}. Next: update Kiln, or set --db or KILN_DB to another "
+                    "file. The file was not changed.",
+                    connection.path(), version, kSchemaVersion));
   }
 }
 

@@ -41,16 +41,16 @@ Diagnosis diagnose(const SQLite::Exception& error) {
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
       return {Cause::busy, "is locked by another process",
-              "wait until that process ends (`fuser {0}` shows the process) and try again"};
+              "wait until the other process ends (`fuser {0}` shows the process) and try again"};
     case SQLITE_NOTADB:
       return {Cause::not_a_database, "is not an SQLite database",
-              "move the file away, or name another file with --db or KILN_DB"};
+              "move the file away, or set --db or KILN_DB to another file"};
     case SQLITE_CORRUPT:
       return {Cause::damaged, "is damaged", kDamageRemedy};
     case SQLITE_FULL:
       return {Cause::full, "cannot grow: the disk is full",
-              "free some space (`df` shows where) and try again; the rows that were stored before "
-              "are intact"};
+              "free some disk space (`df` shows the free space of each disk) and try again; the "
+              "rows that were stored before are intact"};
     case SQLITE_READONLY:
     case SQLITE_CANTOPEN:
     case SQLITE_PERM:

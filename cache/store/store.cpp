@@ -150,7 +150,7 @@ TuningStore TuningStore::open(const std::string& name, OpenMode mode) {
   if (!exists && !write) {
     throw Error(ErrorKind::database,
                 fmt::format("database {} does not exist. Next: create the database with `kiln "
-                            "tune`, or name another database with --db or KILN_DB.",
+                            "tune`, or set --db or KILN_DB to another database.",
                             path));
   }
   if (write) {

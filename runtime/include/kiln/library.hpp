@@ -223,8 +223,8 @@ class KILN_API OperationKernel : public AnyKernel {
   [[nodiscard]] std::size_t operand_count() const noexcept;
   [[nodiscard]] std::size_t scalar_count() const noexcept;
   /// The size of an operand in device memory, in bytes. The result is 0 if the operand is absent
-  /// from the problem or has no elements. Throws Error(usage) if the operation has no operand at
-  /// this position.
+  /// from the problem or has no elements. Throws Error(usage) if `index` is not less than
+  /// operand_count().
   [[nodiscard]] std::size_t operand_bytes(std::size_t index) const;
   /// Returns arguments in which every operand is null and every scalar has its declared default.
   [[nodiscard]] Arguments arguments() const;
@@ -237,47 +237,50 @@ class KILN_API OperationKernel : public AnyKernel {
 /// The entry point to tuned kernels. Several threads may use one Library at the same time. One
 /// Library per device and process is enough.
 ///
-/// After fork(), the child process can use its parent's Library, kernels and memory only for calls
-/// that describe them, such as match_reason(). Calls that use the device or files throw
-/// Error(usage), and destructors do nothing. The child may open its own Library. However, this
-/// throws Error(usage) if another thread of the parent was opening or closing a Library during the
-/// fork(), or was getting a new kernel.
+/// After fork(), the child process cannot work with its parent's Library, kernels and memory. Calls
+/// that use the device or files throw Error(usage), and destructors do nothing. Only calls that
+/// return stored information still work, such as match_reason(). Instead, the child may open its
+/// own Library. Library::open() throws Error(usage) if the fork() happened at a bad time: another
+/// thread of the parent was opening or closing a Library, or was getting a new kernel.
 class KILN_API Library {
  public:
   /// Opens the device and the database that `options` names. If the database is unusable, the
-  /// library gives a warning and continues without it. Throws Error(device) if there is no usable
-  /// GPU, and Error(usage) for an invalid option.
+  /// library gives a warning and continues without a database. Throws Error(device) if there is no
+  /// usable GPU. Throws Error(usage) if an option is invalid.
   [[nodiscard]] static Library open(const LibraryOptions& options = {});
 
   /// Returns the kernel for `problem`. The first request for a problem queries the database, then
   /// loads or compiles the kernel. Other threads wait for the compiler or the tuner only if they
-  /// request the same kernel. Later requests neither lock nor allocate.
+  /// request the same kernel. Later requests for the same problem neither lock nor allocate.
   ///
   /// If m, n or k is 0, there is nothing to tune. In every mode, get() then skips the database, and
-  /// the match is `exact`. If only k is 0, get() loads the simplest kernel for the problem's types.
-  /// If m or n is 0, get() loads no kernel.
+  /// the kernel's match() is Match::exact. If only k is 0, get() loads the simplest kernel for the
+  /// problem's types. If m or n is 0, get() loads no kernel.
   ///
   /// Throws Error(usage) for an invalid problem. Throws Error(not_found) if no template can compute
   /// the problem, or if the mode requires a tuned kernel and none exists.
   [[nodiscard]] Kernel get(const Gemm& problem) const;
 
-  /// Returns the kernel for a problem of an operation that a file in the template path declares.
-  /// Set this path with LibraryOptions::template_path or KILN_TEMPLATE_PATH. (Only Gemm is built
-  /// in.) If every operand that the kernel writes is empty, there is nothing to tune, and the match
-  /// is `exact`. The first request queries the database, then loads or compiles the kernel. A later
-  /// request neither locks nor allocates, even if the problem lists its sizes, types or traits in
-  /// another order. However, each request compares names, which takes a few hundred nanoseconds. To
-  /// avoid this, keep the kernel object.
+  /// Returns the kernel for a problem of an operation that you declared. A file in the template
+  /// path must contain the declaration. Set this path with LibraryOptions::template_path or
+  /// KILN_TEMPLATE_PATH. Gemm is the only built-in operation.
+  ///
+  /// The first request for a problem queries the database, then loads or compiles the kernel. Later
+  /// requests for the same problem neither lock nor allocate. The order in which the problem lists
+  /// its sizes, types and traits does not matter. However, each request compares names. This takes
+  /// a few hundred nanoseconds, so keep the kernel object in hot loops.
+  ///
+  /// If no output has elements, there is nothing to tune, and the kernel's match() is Match::exact.
   ///
   /// Throws Error(usage) if the operation is not declared, or if a size, type or trait is missing,
   /// unknown or outside its declared range. Throws Error(not_found) if no template in the path can
   /// compute the problem, or if the mode requires a tuned kernel and none exists.
   [[nodiscard]] OperationKernel get(const OperationProblem& problem) const;
 
-  /// Prepares the kernels of all these problems, so that later calls of get() are fast. prepare()
-  /// queries the database and loads or compiles the kernels, with one thread per core. If some
-  /// problems fail, prepare() still prepares the kernels of all other problems. Then prepare()
-  /// throws the Error of the first failed problem in the list.
+  /// Prepares the kernels of all `problems`, so that later calls of get() are fast. prepare() uses
+  /// at most one thread per core. These threads query the database, and load or compile the
+  /// kernels. prepare() tries all problems, even if the kernel of one problem cannot be prepared.
+  /// Then prepare() throws the first error, in the order of `problems`.
   void prepare(const std::vector<Gemm>& problems) const;
   void prepare(const std::vector<OperationProblem>& problems) const;
 
@@ -291,15 +294,16 @@ class KILN_API Library {
   /// a kernel faulted.
   void synchronize() const;
 
-  /// The device in one line, such as "NVIDIA H200, sm_90a, 132 SMs" or "emulated NVIDIA H200, ...".
+  /// Describes the device in one line, for example "NVIDIA H200, sm_90a, 132 SMs" or "emulated
+  /// NVIDIA H200, ...".
   [[nodiscard]] std::string device_description() const;
   /// Whether kernels run on this machine's CPU instead of a GPU. On the CPU, results are correct,
   /// but kernels run slowly. Their run times say nothing about a GPU.
   [[nodiscard]] bool is_emulated() const noexcept;
   [[nodiscard]] LibraryCounters counters() const noexcept;
 
-  /// A moved-from Library has no device. Its noexcept member functions return an empty value, and
-  /// all its other member functions throw Error(usage).
+  /// A moved-from Library has no device. Its noexcept member functions return empty values. All its
+  /// other member functions throw Error(usage).
   Library(Library&&) noexcept;
   Library& operator=(Library&&) noexcept;
   Library(const Library&) = delete;

@@ -12,7 +12,7 @@
 
 namespace kiln {
 
-/// The maximum number of operands in an expression, not counting C.
+/// The maximum number of operands in an expression. C is not one of these operands.
 inline constexpr int kMostEpilogueOperands = 6;
 
 namespace detail {
@@ -24,10 +24,12 @@ struct EpilogueEntry;
 ///
 ///     Epilogue("silu(acc * alpha + bias[n])")
 ///
-/// Names: `acc` is the element of the product op(A) * op(B). `alpha` and `beta` are the factors of
-/// the launch. `c` is the element of C. If the expression contains `c`, the kernel always reads C.
-/// Any other name is an operand of the launch. Pass operands in the order of their first appearance
-/// in the expression. `x[n]` has one element for each column of D, and `x[m]` has one for each row.
+/// Names: `acc` is the element of the product op(A) * op(B). `c` is the element of C. If the
+/// expression contains `c`, the kernel always reads C. `alpha` and `beta` are scalars that the
+/// launch passes. Any other name is an operand of the launch. Pass operands in the order of their
+/// first appearance in the expression.
+///
+/// Operands: `x[n]` has one element for each column of D. `x[m]` has one element for each row of D.
 /// `x[m,n]` is a row-major matrix with the shape of D. `x[]` is one number in device memory. The
 /// elements of an operand have the type of D, or f32 if D has integer elements. To give an operand
 /// another type, write the type after the name: `bias:f32[n]`.
@@ -38,14 +40,16 @@ struct EpilogueEntry;
 /// in f64 if the accumulator is f64. If D has integer elements, kernels round the result to the
 /// nearest integer and clamp it to the range of D.
 ///
-/// The value of `amax(x, peak[])` is x. amax() also records the largest |x| in the operand `peak`.
-/// `peak[]` holds one maximum over all elements of D. `peak[m]` holds a maximum for each row, and
-/// `peak[n]` holds a maximum for each column. A peak has the type f32, or f64 if kernels compute in
-/// f64. A launch replaces the peak in memory with the maximum of the old peak and the largest |x|.
-/// Set the peak to 0 before the launch, or before the first of several launches that share the
-/// peak. NaN counts as larger than any number. Kernels evaluate both branches of `x < y ? a : b`
-/// for every element, and record the peaks of both branches. An expression can use a
-/// peak only once, in amax().
+/// Maxima: `amax(x, peak[])` returns x. In addition, the kernel stores the largest |x| in the
+/// operand `peak`. `peak[]` is the maximum over all elements of D. `peak[m]` has one maximum for
+/// each row of D. `peak[n]` has one maximum for each column of D. The elements of `peak` have the
+/// type f32, or f64 if kernels compute in f64. A launch changes `peak` only if it finds a larger
+/// |x|. Therefore set `peak` to 0 before the launch. If several launches share `peak`, set it to 0
+/// only before the first launch. NaN counts as larger than any number.
+///
+/// For every element, kernels evaluate both a and b of `x < y ? a : b`. Therefore an amax() in a or
+/// b sees every element, whichever branch is selected. An expression can use `peak` only once, as
+/// the second argument of amax().
 ///
 /// An Epilogue is cheap to copy. Any thread may copy and compare Epilogues. Equal expressions share
 /// one parsed form, which stays in memory until the process ends.
@@ -61,8 +65,9 @@ class KILN_API Epilogue {
   /// The expression without superfluous spaces and parentheses, or "" for the default epilogue.
   [[nodiscard]] std::string text() const;
   [[nodiscard]] bool reads_c() const;
-  /// The number of operands that a launch needs, and the name of each operand.
+  /// The number of operands that a launch needs.
   [[nodiscard]] int operand_count() const;
+  /// The name of operand `index`. The first operand has index 0.
   [[nodiscard]] std::string operand_name(int index) const;
 
   friend constexpr bool operator==(const Epilogue& left, const Epilogue& right) {

@@ -17,13 +17,13 @@ enum class ErrorKind {
   device,     ///< no GPU, no driver, or a CUDA call failed
   compiler,   ///< NVRTC or its headers are missing or unusable
   database,   ///< Kiln cannot read or write the tuning database
-  not_found,  ///< no kernel or result fits the request, or the mode forbids a default
+  not_found,  ///< no kernel or result fits the request, or the mode requires a tuned kernel
   internal,   ///< a bug in Kiln: an internal check failed
 };
 
-/// The exception that Kiln throws if the environment is broken or the caller makes a mistake.
-/// Expected outcomes are return values, not exceptions: for example, a failed candidate, or a
-/// look-up that finds nothing. `what()` says what happened, where, and what to do next.
+/// The exception that Kiln throws for an error of one of these kinds. `what()` says what happened,
+/// where, and what to do next. Kiln throws no exception for an expected outcome. For example,
+/// return values report a failed candidate, or a look-up that finds nothing.
 class KILN_API Error : public std::runtime_error {
  public:
   Error(ErrorKind kind, const std::string& message) : std::runtime_error(message), kind_(kind) {}

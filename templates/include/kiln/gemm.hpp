@@ -18,8 +18,8 @@ namespace kiln {
 /// stored transposed: k rows of lda elements. `storage_b` says how B is stored. With Storage::n, B
 /// has k rows of ldb elements. With Storage::t, B has n rows of ldb elements. A leading dimension
 /// is a number of elements. A leading dimension of 0 means rows without padding. For packed types,
-/// a leading dimension is a number of values, and must be a multiple of the number of values in a
-/// byte.
+/// a leading dimension is a number of values. It must fill whole bytes: use a multiple of 2 for s4
+/// and u4, and a multiple of 8 for b1 and b1_xor.
 ///
 /// `alignment_a` to `alignment_d` promise the alignment of the addresses of A to D, in bytes. Each
 /// alignment must be a power of two. Kiln chooses vector widths from an operand's alignment and
@@ -34,18 +34,22 @@ struct Gemm {
   Storage storage_a = Storage::n, storage_b = Storage::n;
   std::int64_t lda = 0, ldb = 0, ldc = 0, ldd = 0;
   int alignment_a = 16, alignment_b = 16, alignment_c = 16, alignment_d = 16;
-  /// Whether a launch may pass a beta other than 0. If false, C may be null, and a launch with beta
-  /// != 0 throws Error(usage). For such a problem, the library prefers kernels that were tuned for
-  /// problems with reads_c = false.
+  /// Whether a launch may pass a beta other than 0. If reads_c is false, C may be null, and a
+  /// launch with beta != 0 throws Error(usage). The library then prefers kernels that were tuned
+  /// with reads_c = false.
   bool reads_c = false;
   /// The expression that replaces alpha * product + beta * C. With an epilogue, Kiln ignores
   /// reads_c: a kernel reads C if and only if the expression contains `c`.
   Epilogue epilogue;
 
-  /// Makes a problem with the usual types of the accumulator and the output for `type`. A and B
-  /// have the type `type`. The accumulator is f32 for f16, bf16, tf32, f32, e4m3 and e5m2; f64 for
-  /// f64; s32 for integers, b1 and b1_xor. C and D also have the type `type`, with three
-  /// exceptions: f32 for tf32, bf16 for e4m3 and e5m2, and s32 for integers, b1 and b1_xor.
+  /// Makes a problem in which A and B have the type `type`. The other types follow from `type`:
+  ///
+  ///     type of A and B         accumulator   C and D
+  ///     f16, bf16               f32           same as A
+  ///     tf32, f32               f32           f32
+  ///     f64                     f64           f64
+  ///     e4m3, e5m2              f32           bf16
+  ///     integers, b1, b1_xor    s32           s32
   [[nodiscard]] static constexpr Gemm of(DType type, std::int64_t m, std::int64_t n, std::int64_t k,
                                          Storage storage_a = Storage::n,
                                          Storage storage_b = Storage::n) {

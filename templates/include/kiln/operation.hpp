@@ -29,7 +29,8 @@ struct NamedValue {
   }
 };
 
-/// The element type of a type slot.
+/// The name of a type slot, and the element type that a problem chooses for it. A type slot is a
+/// name for an element type in the declaration of an operation.
 struct NamedType {
   std::string slot;
   DType type = DType::f32;
@@ -39,7 +40,7 @@ struct NamedType {
   friend bool operator!=(const NamedType& left, const NamedType& right) { return !(left == right); }
 };
 
-/// One problem of an operation that a file in the template path declares.
+/// One problem of an operation. A file in the template path must declare the operation;
 /// docs/reference/operations.md describes declarations. `kiln operations NAME` prints the sizes,
 /// types and traits of an operation. Matrix multiplication is built in: use Gemm instead.
 ///
@@ -48,10 +49,10 @@ struct NamedType {
 ///         .sizes = {{"rows", 1000}, {"cols", 4096}},
 ///         .types = {{"x", kiln::DType::f16}, {"y", kiln::DType::f16}}};
 ///
-/// Give each size, type slot and trait of the declaration exactly one value, in any order. You may
-/// omit a size if the declaration gives the size a default. Sizes count elements. The declaration
-/// states the meaning and range of each size. Scalars are arguments of a launch, not part of a
-/// problem.
+/// List every size, type slot and trait of the declaration once, with a value. The order does not
+/// matter. You may omit a size that has a default in the declaration. Sizes count elements. The
+/// declaration states the meaning and range of each size. Scalars are arguments of a launch, not
+/// part of a problem.
 ///
 /// Addresses are also arguments of a launch. Every operand must start at a multiple of
 /// kOperandAlignment bytes, unless the declaration states another `align`. An operand is row-major
@@ -71,12 +72,13 @@ struct OperationProblem {
   }
 };
 
-/// The maximum numbers of operands and scalars of an operation.
+/// The maximum number of operands that an operation can have.
 inline constexpr std::size_t kMostOperands = 32;
+/// The maximum number of scalars that an operation can have.
 inline constexpr std::size_t kMostScalars = 32;
-/// The alignment in bytes of an operand, unless the declaration states another `align`. Memory from
-/// cudaMalloc and from DeviceMemory has a larger alignment. A pointer into the middle of an array
-/// may have a smaller alignment.
+/// The required alignment of an operand's address, in bytes. A declaration can require another
+/// alignment with `align`. Memory from cudaMalloc and from DeviceMemory is aligned to at least 256
+/// bytes. A pointer into the middle of an array may have a smaller alignment than required.
 inline constexpr std::size_t kOperandAlignment = 16;
 /// The required alignment, in bytes, of a workspace that the caller allocates.
 inline constexpr std::size_t kCallerWorkspaceAlignment = 256;
@@ -116,22 +118,25 @@ class ShortList {
 };
 
 /// The arguments of one launch of an operation's kernel. Operands and scalars are in the order of
-/// the declaration. OperationKernel::operand_index() and scalar_index() return the position of an
-/// operand or a scalar by its name. Look up positions once, before the launch loop.
+/// the declaration. To find a position by name, call OperationKernel::operand_index() or
+/// OperationKernel::scalar_index(). Look up positions once, before the launch loop.
 struct Arguments {
-  /// The device address of every operand, including outputs. An operand is absent from this problem
-  /// if its `when` is false, but keeps its position in this list. The launch ignores the address of
-  /// an absent operand, and the kernel gets null. The launch also ignores the address of an operand
-  /// without elements. No output may overlap another operand. A kernel reads an `inout` operand and
-  /// then writes the result to the same memory.
+  /// The device address of every operand, including outputs. No output may overlap another operand.
+  /// A kernel reads an `inout` operand and then writes the result to the same memory.
+  ///
+  /// An operand is absent from a problem if its `when` condition in the declaration is false. An
+  /// absent operand still has a position in this list. The launch ignores the address there, and
+  /// the kernel gets null. The launch also ignores the address of an operand without elements.
   ShortList<const void*, kMostOperands> operands = {};
   /// The values of the scalars, in the order of the declaration. If the list is shorter than the
-  /// declaration, the remaining scalars get their declared defaults. The declared type of a scalar
-  /// must be able to hold the given value; a floating-point type rounds the value.
+  /// declaration, the remaining scalars get their declared defaults. A value must be in the range
+  /// of the scalar's declared type. If this type is an integer type, the value must be an integer.
+  /// If it is a floating-point type, the launch rounds the value.
   ShortList<Scalar, kMostScalars> scalars = {};
-  /// A workspace that the caller allocated: OperationKernel::workspace_bytes() bytes of device
-  /// memory, aligned to kCallerWorkspaceAlignment. No other launch may use the workspace at the
-  /// same time. If the pointer is null, the launch uses the library's workspace for the stream.
+  /// The workspace of the launch. If `workspace` is null, the launch uses the library's workspace
+  /// for the stream. Otherwise it must point to OperationKernel::workspace_bytes() bytes of device
+  /// memory, and be a multiple of kCallerWorkspaceAlignment. No other launch may use this memory at
+  /// the same time.
   void* workspace = nullptr;
 };
 

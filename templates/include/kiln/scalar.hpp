@@ -15,10 +15,9 @@ namespace kiln {
 ///
 /// Numbers convert to Scalar implicitly. A `long double` rounds to the nearest double. A launch
 /// checks the value against the type that the operation declares. Two Scalars are equal if they
-/// hold the same number, even from different C++ types. NaN equals nothing. Scalar is trivially
-/// copyable. As with a double, `Scalar s;` is indeterminate until you assign a value, and
-/// `Scalar{}` is 0. No member throws, locks or allocates. Several threads may read one Scalar at
-/// the same time.
+/// hold the same number, even from different C++ types. NaN equals nothing. `Scalar{}` is 0.
+/// `Scalar s;` leaves s uninitialised, like `double s;`. Scalar is trivially copyable. No member
+/// throws, locks or allocates. Several threads may read one Scalar at the same time.
 class Scalar {
  public:
   Scalar() = default;
@@ -28,9 +27,9 @@ class Scalar {
   constexpr Scalar(Number number) noexcept : Scalar(from(wide(number))) {}
 
   /// Calls `use` with the number and returns the result of the call. The argument is a double if a
-  /// double represents the number exactly. Otherwise the argument is a std::uint64_t, or a
-  /// std::int64_t if the number is negative. The result of `use` must have the same type in all
-  /// three cases.
+  /// double represents the number exactly. Otherwise, a negative number is passed as a
+  /// std::int64_t, and a positive number as a std::uint64_t. The result of `use` must have the same
+  /// type in all three cases.
   template <class Use>
   constexpr auto visit(Use&& use) const {
     switch (kind_) {
@@ -62,7 +61,7 @@ class Scalar {
 
  private:
   /// Which member of the union `Held` contains the number. `float64` holds every number that a
-  /// double represents exactly. Therefore integers in the other two members are beyond 2^53.
+  /// double represents exactly. The other two members hold only integers that no double represents.
   /// `float64` is the first enumerator, so that zeroed memory is the number 0.
   enum class Kind : std::uint8_t { float64, negative, positive };
 

@@ -11,8 +11,8 @@
 namespace kiln {
 
 namespace detail {
-/// The table's entry for an enumerator, or `otherwise` if `value` is invalid, for example after a
-/// cast.
+/// Returns the entry of `table` for the enumerator `value`. If `value` is not an enumerator (for
+/// example after a cast), returns `otherwise`.
 template <class Table, class Enum>
 [[nodiscard]] constexpr typename Table::value_type entry_of(const Table& table, Enum value,
                                                             typename Table::value_type otherwise) {
@@ -26,18 +26,17 @@ inline constexpr std::string_view kNoEnumerator = "invalid";
 /// Element types. Templates, the command line and the database use the same names for the types.
 ///
 /// `tf32` elements are stored as 32-bit floats. An operation rounds each element that it reads to
-/// the nearest TF32 value. If two TF32 values are equally near, the operation may take either
-/// value.
+/// the nearest TF32 value. If two TF32 values are equally near, the operation may choose either.
 ///
-/// Four types are packed. A byte holds two values of `s4` or `u4`, the first in the low half. A
-/// byte holds eight values of `b1` or `b1_xor`, the first in the lowest bit. Consecutive values of
-/// a row in memory share a byte. Every row begins with a new byte, and kernels ignore the unused
-/// bits of a row's last byte. The product of two `b1` values is 1 if both values are 1. The product
-/// of two `b1_xor` values is 1 if the values differ.
+/// Four types are packed: one byte holds several consecutive values of a row. A byte holds two
+/// values of `s4` or `u4`. The first value is in the low four bits. A byte holds eight values of
+/// `b1` or `b1_xor`. The first value is in the lowest bit. Every row begins with a new byte.
+/// Kernels ignore the unused bits of a row's last byte. The product of two `b1` values is 1 if both
+/// values are 1. The product of two `b1_xor` values is 1 if the values differ.
 ///
-/// Matrix products (Gemm) support the types from `f16` to `b1_xor` in the list below. All other
-/// types are only for operations that files declare. A `cf32` or `cf64` element is complex: the
-/// real part, then the imaginary part.
+/// Matrix products (Gemm) support the enumerators from `f16` to `b1_xor`. Only operations that you
+/// declare in a file support the enumerators after `b1_xor`. A `cf32` or `cf64` element is a
+/// complex number: the real part comes first, then the imaginary part.
 enum class DType : std::uint8_t {
   f16,
   bf16,
@@ -79,12 +78,12 @@ inline constexpr std::array<std::uint8_t, 21> kDTypeValues{1, 1, 1, 1, 1, 1, 1, 
 [[nodiscard]] constexpr int size_bytes(DType type) {
   return detail::entry_of(kDTypeBytes, type, 0);
 }
-/// The number of values in one element: a power of two for packed types, otherwise 1.
+/// The number of values in one element: 2 for s4 and u4, 8 for b1 and b1_xor, otherwise 1.
 [[nodiscard]] constexpr int packed_values(DType type) {
   return detail::entry_of(kDTypeValues, type, 1);
 }
-/// The number of elements that hold `values` consecutive values. The last element may be partly
-/// filled.
+/// The number of elements that hold `values` consecutive values. For a packed type, an element is a
+/// byte, and the last byte may be partly filled.
 [[nodiscard]] constexpr std::int64_t elements_of(std::int64_t values, DType type) {
   const std::int64_t packed = packed_values(type);
   return (values + packed - 1) / packed;
@@ -96,7 +95,7 @@ inline constexpr std::array<std::uint8_t, 21> kDTypeValues{1, 1, 1, 1, 1, 1, 1, 
 [[nodiscard]] constexpr bool is_complex(DType type) {
   return type == DType::cf32 || type == DType::cf64;
 }
-/// The type with this name, or nothing.
+/// The type with this name, or std::nullopt if no type has this name.
 [[nodiscard]] constexpr std::optional<DType> parse_dtype(std::string_view name) {
   for (std::size_t i = 0; i < kDTypeNames.size(); ++i) {
     if (kDTypeNames[i] == name) return static_cast<DType>(i);
@@ -104,7 +103,8 @@ inline constexpr std::array<std::uint8_t, 21> kDTypeValues{1, 1, 1, 1, 1, 1, 1, 
   return std::nullopt;
 }
 
-/// How the matrix of an operand is stored: `n` row-major, `t` transposed.
+/// How a matrix is stored in memory. `n` means row-major. `t` means that the transposed matrix is
+/// stored row-major.
 enum class Storage : std::uint8_t { n, t };
 
 /// How well the kernel from a look-up fits the problem, from the best match to the worst.
@@ -112,12 +112,13 @@ enum class Match : std::uint8_t {
   exact,              ///< tuned for this problem, device class, driver and toolkit
   same_device_class,  ///< tuned for this problem and device class, but under another driver or
                       ///< toolkit, or on the emulated device of that class
-  nearest_problem,    ///< tuned on this device class for similar sizes of the same kind of problem,
-                      ///< or for the same product without the epilogue
-  related_problem,    ///< tuned on this device class for another kind of problem, or for very
+  nearest_problem,    ///< tuned on this device class for the same types and traits, but for other,
+                      ///< similar sizes; a matrix product may have been tuned without the epilogue
+  related_problem,    ///< tuned on this device class for other types or traits, or for very
                       ///< different sizes
   related_device,     ///< tuned on another device class of the same architecture
-  default_config,     ///< no tuned kernel fits: a template's usual or default configuration
+  default_config,     ///< no tuned kernel fits, so Kiln uses the default configuration of a
+                      ///< template, or a configuration from one of its `usual` lines
   none,               ///< no template can compute this problem
 };
 inline constexpr std::array<std::string_view, 7> kMatchNames{"exact",
@@ -132,13 +133,13 @@ inline constexpr std::array<std::string_view, 7> kMatchNames{"exact",
   return detail::entry_of(kMatchNames, match, detail::kNoEnumerator);
 }
 
-/// How the library chooses a kernel, and what the library does for an untuned problem.
+/// How the library chooses a kernel, and what the library does for an untuned problem. A problem
+/// counts as tuned if its match is exact or same_device_class. On a real GPU, the match must also
+/// come from a measured time, not from a predicted one.
 enum class Mode : std::uint8_t {
   use,           ///< use the best known kernel or a default, and never tune (default mode)
-  tune_on_miss,  ///< run `kiln` to tune the problem, unless the match is exact or
-                 ///< same_device_class; predicted results count only on an emulated device
-  require,       ///< throw Error(not_found), unless the match is exact or same_device_class;
-                 ///< predicted results count only on an emulated device
+  tune_on_miss,  ///< if the problem is untuned, run `kiln` to tune it
+  require,       ///< if the problem is untuned, throw Error(not_found)
   default_only,  ///< ignore the database and use the default configuration of a template
 };
 inline constexpr std::array<std::string_view, 4> kModeNames{"use", "tune_on_miss", "require",
@@ -147,7 +148,7 @@ inline constexpr std::array<std::string_view, 4> kModeNames{"use", "tune_on_miss
 [[nodiscard]] constexpr std::string_view to_string(Mode mode) {
   return detail::entry_of(kModeNames, mode, detail::kNoEnumerator);
 }
-/// The mode with this name, or nothing.
+/// The mode with this name, or std::nullopt if no mode has this name.
 [[nodiscard]] constexpr std::optional<Mode> parse_mode(std::string_view name) {
   for (std::size_t i = 0; i < kModeNames.size(); ++i) {
     if (kModeNames[i] == name) return static_cast<Mode>(i);

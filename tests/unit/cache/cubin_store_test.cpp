@@ -336,8 +336,8 @@ TEST_F(Cubins, AStoreThatWasLockedWhenItOpenedIsTriedAgain) {
   EXPECT_NE(warnings[0].find("locked"), std::string::npos) << warnings[0];
   // Not the flag of the database.
   EXPECT_TRUE(
-      warnings[0].ends_with("name another file with --cubin-store or "
-                            "LibraryOptions::cubin_store."))
+      warnings[0].ends_with("set --cubin-store or LibraryOptions::cubin_store to "
+                            "another file."))
       << warnings[0];
   other.execute("COMMIT");
   expect_equal(store.get(key("r1")), record(10));

@@ -220,7 +220,7 @@ TEST(StoreOpen, RefusesAFolderThatOthersCouldExchange) {
   if (::geteuid() != 0) return;
   ::chmod(shared.c_str(), 0755);
   ASSERT_EQ(::chown(shared.c_str(), 12345, static_cast<gid_t>(-1)), 0);
-  expect_refused(path, {"folder " + shared, "belongs to user 12345"});
+  expect_refused(path, {"folder " + shared, "belongs to another user (user ID 12345)"});
 }
 
 TEST(StoreOpen, AStoreForReadingRefusesToWrite) {

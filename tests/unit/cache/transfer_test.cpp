@@ -204,13 +204,15 @@ TEST_F(Transfer, AnExportThatWasCutOffIsNoticed) {
   text.resize(text.rfind('\n', text.size() - 2) + 1);
   const TransferCount cut = import_text(target, text);
   EXPECT_EQ(cut.written, 2U);
-  EXPECT_EQ(cut.broken_off, "x.jsonl is cut off: the last line of the export is missing");
+  EXPECT_EQ(
+      cut.broken_off,
+      "x.jsonl is cut off: the last line of the export is missing; export the database again");
   // A line that was lost.
   text = exported(source);
   text.erase(text.find('\n') + 1, text.find('\n', text.find('\n') + 1) - text.find('\n'));
   EXPECT_EQ(import_text(target, text).broken_off,
-            "x.jsonl is incomplete: the file has 1 rows, but its last line announces 2 trials and "
-            "0 sessions");
+            "x.jsonl is incomplete: the file has 1 lines of trials and sessions, but should have 2 "
+            "trials and 0 sessions according to its last line; export the database again");
   // What follows the end does not belong to it.
   const TransferCount more =
       import_text(target, exported(source) + trial_to_json(source.trials({})[0]) + "\n");
@@ -300,8 +302,7 @@ TEST_F(Transfer, NeitherImportNorMergeBelievesASpeedThatContradictsItself) {
     const std::string all = testing::PrintToString(count.complaints);
     EXPECT_NE(all.find("'median_ns'"), std::string::npos) << all;
     EXPECT_NE(all.find(" 1000000"), std::string::npos) << all;
-    EXPECT_NE(all.find("(6872 TFLOP/s), but this problem takes at least"), std::string::npos)
-        << all;
+    EXPECT_NE(all.find("(6872 TFLOP/s), but NVIDIA H200 needs at least"), std::string::npos) << all;
     EXPECT_NE(all.find("'created_unix_ms' is 2001-09-09"), std::string::npos) << all;
     EXPECT_NE(all.find("'started_unix_ms' is"), std::string::npos) << all;
   }
