@@ -210,7 +210,8 @@ class CubinStore::Impl {
     std::string next = fmt::format("run `rm {}`; Kiln then makes a new store and compiles again",
                                    shell_word(path_));
     if (error.cause() == Cause::busy) next = "wait until that process ends";
-    if (error.cause() == Cause::full) next = "free some space (`df` shows where)";
+    if (error.cause() == Cause::full)
+      next = "free some space (`df` shows the free space of each disk)";
     if (error.cause() == Cause::forbidden) {
       next =
           "check the owner and the permissions of the file and its folder (the file needs mode "

@@ -24,7 +24,7 @@ struct FileUse {
 inline constexpr FileUse kDatabase{"database", "--db or KILN_DB", true};
 inline constexpr FileUse kCubinStore{"store of compiled kernels",
                                      "--cubin-store or LibraryOptions::cubin_store"};
-inline constexpr FileUse kScratchFile{"temporary file", "XDG_CACHE_HOME, its folder"};
+inline constexpr FileUse kScratchFile{"temporary file", "XDG_CACHE_HOME (the folder for caches)"};
 
 /// Absolute path whose folder has no symbolic links (SQLite refuses those anywhere in a path).
 /// Creates missing folders with mode 0700 when asked, though not where they would not be safe;
