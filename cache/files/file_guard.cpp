@@ -215,7 +215,7 @@ bool exists_and_is_safe(const std::string& path, const FileUse& use) {
            "check the permissions of the folder");
   }
   if (S_ISLNK(info.st_mode)) {
-    refuse(file, "is a symbolic link", "name the target of the link instead");
+    refuse(file, "is a symbolic link", "pass the path of the link's target instead");
   }
   if (!S_ISREG(info.st_mode)) {
     refuse(file, "is not a regular file", name_another(use));
@@ -225,7 +225,7 @@ bool exists_and_is_safe(const std::string& path, const FileUse& use) {
   if (struct stat beside{}; ::lstat(journal.c_str(), &beside) == 0) {
     if (!S_ISREG(beside.st_mode)) {
       refuse(file, fmt::format("has a journal that is not a regular file ({})", journal),
-             "find out who made the journal, and remove the journal");
+             "check that no program needs this journal, then remove the journal");
     }
     check_owner_and_mode(beside, file, "the journal", journal);
   }

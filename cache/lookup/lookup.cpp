@@ -180,7 +180,7 @@ std::string why_unavailable(const Contender& contender, const LookupRequest& req
   const std::string& name = contender.template_name;
   const std::string now = request.current_digest ? request.current_digest(name) : "";
   std::string_view why =
-      "the operation's reference, tolerances, input data or verified sizes have changed since Kiln "
+      "the operation has changed (reference, tolerances, input data or verified sizes) since Kiln "
       "verified the kernel; `kiln tune --stale` verifies the kernels again";
   if (now.empty()) {
     why =

@@ -151,7 +151,8 @@ void check_digests(const Trial& trial) {
   if (trial.shared_from.empty()) return;
   if (!is_id(trial.shared_from)) refuse("shared_from", "is not a trial id (32 hexadecimal digits)");
   if (trial.shared_from == trial.id) refuse("shared_from", "is the id of the trial itself");
-  if (trial.code_digest.empty()) refuse("shared_from", "is set, but code_digest is empty");
+  if (trial.code_digest.empty())
+    refuse("shared_from", "requires a code_digest, but code_digest is empty");
 }
 
 void check_timing(Timing& timing) {

@@ -46,8 +46,9 @@ std::string some_of(const std::vector<std::string>& faults) {
   throw Error(
       ErrorKind::database,
       fmt::format(
-          "database {} has an unexpected schema: {}. Next: {}undo the change (`sqlite3 {} .schema` "
-          "shows the schema), or move the file away; Kiln then creates a new database.",
+          "database {} has an unexpected schema: {}. Next: {}restore the schema that Kiln creates "
+          "(`sqlite3 {} .schema` shows the current schema), or move the file away; Kiln then "
+          "creates a new database.",
           path, some_of(faults), rescue, shell_word(path)));
 }
 

@@ -60,16 +60,17 @@ Diagnosis diagnose(const SQLite::Exception& error) {
               "0600, the folder 0700)"};
     case SQLITE_IOERR:
       return {Cause::full, "cannot be read or written",
-              "check the free space, the quota and the file size limit (`df`, `ulimit -f`), then "
-              "the disk; the rows that were stored before are intact"};
+              "check the free space (`df`), the quota and the file size limit (`ulimit -f`). If "
+              "all are sufficient, check the disk for errors. The rows that were stored before are "
+              "intact"};
     case SQLITE_INTERRUPT:
       return {Cause::damaged, "takes much longer to read than an intact file of this size",
               "move the file away, because the file is damaged or was manipulated; Kiln creates a "
               "new file"};
     case SQLITE_TOOBIG:
       return {Cause::other, "cannot hold a value of more than 256 MiB",
-              "if no compiled kernel is that large, the file is damaged. Then move the file away; "
-              "Kiln creates a new file"};
+              "check whether a compiled kernel is larger than 256 MiB. If not, the file is "
+              "damaged: move the file away, and Kiln creates a new file"};
     default:
       return {Cause::other, "failed",
               "run `kiln doctor --db {0}`; if `kiln doctor` finds no fault, report this message"};

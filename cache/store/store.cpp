@@ -192,7 +192,10 @@ TuningStore::~TuningStore() = default;
 
 void TuningStore::Impl::require_write() const {
   if (writable) return;
-  throw Error(ErrorKind::usage, fmt::format("database {} was opened for reading only", path));
+  throw Error(ErrorKind::usage,
+              fmt::format("Kiln cannot change database {}: the program opened the database for "
+                          "reading only. Next: open the database with OpenMode::read_write",
+                          path));
 }
 
 std::int64_t TuningStore::date_after(const CandidateKey& key) const {
@@ -214,9 +217,9 @@ std::string TuningStore::Impl::insert(const Trial& trial) {
   const Trial row = checked(trial);
   const InsertResult result = insert_trial(connection, row);
   if (result == InsertResult::conflict) {
-    throw Error(
-        ErrorKind::usage,
-        fmt::format("the trial id {} already belongs to a trial with different content", row.id));
+    throw Error(ErrorKind::usage, fmt::format("database {} already has a different trial with the "
+                                              "id {}. Next: give the new trial another id",
+                                              path, row.id));
   }
   ShortlistUpdates updates;
   updates.add(connection, row, result);

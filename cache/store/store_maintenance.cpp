@@ -102,8 +102,8 @@ void check_shortlists(const sqlite::Connection& connection, std::set<std::string
   if (connection.integer("SELECT count(*) FROM shortlists WHERE digest = ''") == 0 &&
       shortlists_need_mending(connection)) {
     faults.emplace_back(
-        "some shortlists (summaries of the trials of one problem) are missing or incomplete; the "
-        "next run that opens the database for writing rebuilds the shortlists");
+        "some shortlists are missing or incomplete (a shortlist summarises the trials of one "
+        "problem). Kiln rebuilds the shortlists when a run next opens the database for writing");
   }
   for (const Pair& pair : all_pairs(connection)) {
     const std::vector<Trial> trials = trials_of(connection, pair, corrupt);
@@ -112,7 +112,8 @@ void check_shortlists(const sqlite::Connection& connection, std::set<std::string
     const auto stored = find_shortlist(connection, pair, any.problem, any.device, corrupt);
     if (stored && *stored != shortlist_of(trials)) {
       faults.push_back(
-          fmt::format("shortlist of {} on {}: this summary does not match the stored trials",
+          fmt::format("the shortlist of {} on {} does not match the stored trials (a shortlist "
+                      "summarises the trials of one problem)",
                       any.problem.sizes_text(), any.device.name));
     }
   }
@@ -169,20 +170,23 @@ std::vector<std::string> TuningStore::check() const {
   while (problems.step()) {
     const auto flops = flops_of(problems.text(0), problems.text(1));
     if (flops && (problems.is_null(2) || problems.real(2) != *flops)) {
-      faults.push_back(fmt::format("problem {}: flops do not match its sizes", problems.text(1)));
+      faults.push_back(
+          fmt::format("problem {}: the stored FLOP count does not match the sizes of the problem",
+                      problems.text(1)));
     }
     if (const auto why = why_undeclared(problems.text(0), problems.text(1)); !why.empty()) {
-      faults.push_back(fmt::format("problem {}: Kiln ignores the results of this problem: {}",
-                                   problems.text(1), why));
+      faults.push_back(
+          fmt::format("Kiln ignores the results of problem {}: {}", problems.text(1), why));
     }
   }
   if (impl_->has_shortlists) check_shortlists(connection, impl_->corrupt, faults);
   for (const std::string& view : altered_views(connection)) {
-    faults.push_back(view +
-                     ": differs from the view that Kiln creates; Kiln does not use the view");
+    faults.push_back(
+        view + ". Do not rely on this view in your queries. Kiln itself does not read the view");
   }
   for (const std::string& row : impl_->corrupt) {
-    faults.push_back(row + ": content does not match its digest; Kiln ignores the row");
+    faults.push_back(row +
+                     ": the content does not match the stored digest, so Kiln ignores this row");
   }
   return faults;
 }

@@ -87,7 +87,7 @@ std::vector<const TuningStore*> KernelChooser::open_stores() {
         source.store = TuningStore::open(source.path, OpenMode::read_only);
       } catch (const Error& failure) {
         warnings_.warn(WarningKind::database, "database " + source.path,
-                       fmt::format("tuned kernels are not used: {}", failure.what()));
+                       fmt::format("Kiln does not use tuned kernels: {}", failure.what()));
       }
     }
     if (source.store) stores.push_back(&*source.store);
@@ -154,7 +154,7 @@ Known KernelChooser::stored(const Problem& problem, const std::string& toolkit,
     answer = look_up(stores, request);
   } catch (const Error& failure) {
     warnings_.warn(WarningKind::database, "look-up",
-                   fmt::format("tuned kernels are not used: {}", failure.what()));
+                   fmt::format("Kiln does not use tuned kernels: {}", failure.what()));
     return {};
   }
   for (const LookupWarning& warning : answer.warnings) {

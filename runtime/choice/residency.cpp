@@ -13,9 +13,10 @@ DeviceStatus residency_status(const LaunchGeometry& geometry, std::uint64_t fit)
       DeviceStatus::Code::out_of_resources,
       fmt::format(
           "all {} blocks of a cooperative launch ({} threads each) must be resident at the same "
-          "time, but only {} blocks fit on this device. Next: limit the grid to a multiple of "
-          "device.sm_count that fits, and let each block loop over its share of the work",
-          blocks, count_of(geometry.block), fit),
+          "time, but only {} blocks fit on this device. Next: limit the grid to at most {} blocks "
+          "(for example to a multiple of device.sm_count), and let each block loop over its share "
+          "of the work",
+          blocks, count_of(geometry.block), fit, fit),
       false};
 }
 

@@ -37,7 +37,7 @@ DeviceStatus find_constant_arrays(Device& device, const LoadedModule& module,
     if (variable->bytes < fill.bytes) {
       return refused(fmt::format(
           "{}the array {} has {} bytes, but the operand for this array has {} bytes. Next: declare "
-          "a larger array, or exclude such large problems with a \"require\" line",
+          "a larger array, or add a \"require\" line that excludes problems with larger operands",
           place, fill.array, variable->bytes, fill.bytes));
     }
     found.push_back({variable->address, fill.bytes, fill.operand});

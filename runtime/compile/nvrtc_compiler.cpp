@@ -179,9 +179,10 @@ CompileResult NvrtcCompiler::compile_here(const CompileRequest& request) {
     CompileResult again;
     compile_into(again, request, false);
     if (again.ok && precompiles_.exchange(false) && warn_) {
-      warn_(fmt::format(
-          "system headers are no longer precompiled, so kernels compile more slowly: {}",
-          result.log.substr(0, result.log.find('\n'))));
+      warn_(
+          fmt::format("system headers are no longer precompiled, so kernels compile more slowly. "
+                      "NVRTC reported: {}",
+                      result.log.substr(0, result.log.find('\n'))));
     }
     result = std::move(again);
   }
@@ -204,11 +205,11 @@ bool NvrtcCompiler::may_precompile() {
   }
   if (free / std::max<std::uintmax_t>(processes, 1) >= room_) return true;
   if (precompiles_.exchange(false) && warn_) {
-    warn_(
-        fmt::format("system headers are not precompiled, so kernels compile more slowly: {} has {} "
-                    "MiB left, but {} compiling processes may need {} MiB each. Next: free space "
-                    "there, or set XDG_CACHE_HOME to another folder for temporary files.",
-                    folder.parent_path().string(), free >> 20, processes, room_ >> 20));
+    warn_(fmt::format(
+        "system headers are not precompiled, so kernels compile more slowly. Folder {} has only {} "
+        "MiB of free space, but {} processes compile there and may need {} MiB each. Next: free "
+        "some space there, or set XDG_CACHE_HOME to another folder for temporary files.",
+        folder.parent_path().string(), free >> 20, processes, room_ >> 20));
   }
   return false;
 }
@@ -222,11 +223,11 @@ void NvrtcCompiler::compile_watched(CompileResult& result, const CompileRequest&
   SignalWatch watch(!api_.is_shielded);
   compile_into(result, request, precompile);
   if (const std::string changed = watch.changed(); !changed.empty()) {
-    warn_(
-        fmt::format("NVRTC changed the signal action of {} while it compiled the first kernel. "
-                    "With {}, Kiln cannot prevent this. Next: install your signal handlers after "
-                    "the first call of get(), or compile the kernels beforehand with `kiln run`",
-                    changed, identity()));
+    warn_(fmt::format(
+        "NVRTC changed the signal action of {} while compiling the first kernel. "
+        "Kiln cannot prevent this change by {}. Next: install your signal handlers after "
+        "the first call of get(), or compile the kernels beforehand with `kiln run`",
+        changed, identity()));
   }
 }
 
@@ -315,8 +316,9 @@ std::unique_ptr<Compiler> make_nvrtc_compiler(const std::string& cuda_include,
       why = error.what();
     }
     if (!folder && warn)
-      warn(fmt::format("system headers are not precompiled, so kernels compile more slowly: {}",
-                       why));
+      warn(fmt::format(
+          "system headers are not precompiled, so kernels compile more slowly. The reason: {}",
+          why));
   }
   return std::make_unique<NvrtcCompiler>(std::move(api), std::move(folders), std::move(folder),
                                          warn);

@@ -105,8 +105,10 @@ DeviceStatus CudaDevice::prepare(const DeviceFunction& function, std::uint32_t s
   // The only value in the call that can be invalid is the amount.
   if (error == cudaErrorInvalidValue) {
     status.code = DeviceStatus::Code::out_of_resources;
-    status.message =
-        fmt::format("{} bytes of shared memory exceed this device's limit for a block", smem_bytes);
+    status.message = fmt::format(
+        "a block requests {} bytes of dynamic shared memory, but this device allows at most {} "
+        "bytes of static and dynamic shared memory per block",
+        smem_bytes, info_.limits.smem_optin);
   }
   return status;
 }

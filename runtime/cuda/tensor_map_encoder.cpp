@@ -113,8 +113,9 @@ DeviceStatus TensorMapEncoder::encode(const TensorMapPlans& plans, const void* a
       if (result != CUDA_SUCCESS) {
         return {
             DeviceStatus::Code::launch_failed,
-            fmt::format("cuTensorMapEncodeTiled returned error {} for {} with a row stride of {} "
-                        "bytes and the address {:#x}",
+            fmt::format("the driver rejected a tensor map: cuTensorMapEncodeTiled returned error "
+                        "{} for {} (row stride: {} bytes, "
+                        "address: {:#x})",
                         static_cast<int>(result), describe(plan), bound.strides[0], bound.address),
             false};
       }

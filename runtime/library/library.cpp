@@ -53,11 +53,11 @@ void warn_if_missing(const Located& database, const detail::LibraryParts& parts)
   }
   parts.warnings->warn(
       detail::WarningKind::database, "database " + database.value,
-      fmt::format("tuned kernels are not used: the database {} does not exist ({}). Next: correct "
-                  "the name, or create the database with `kiln tune --db {}`",
-                  database.value,
-                  database.origin == "flag" ? "LibraryOptions::database" : database.origin,
-                  shell_word(database.value)));
+      fmt::format(
+          "Kiln does not use tuned kernels: the database {} does not exist ({}). Next: correct "
+          "the name, or create the database with `kiln tune --db {}`",
+          database.value, database.origin == "flag" ? "LibraryOptions::database" : database.origin,
+          shell_word(database.value)));
 }
 
 /// What options and environment ask for.

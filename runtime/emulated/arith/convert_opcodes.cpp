@@ -1,5 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Kiln authors
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
 #include <cstdint>
 #include <span>
 
@@ -39,7 +41,8 @@ Type register_type_for(const DecodeContext& context, std::size_t i, Type type) {
   if (declared == Type::none || lane_bytes(declared) == lane_bytes(type)) return type;
   if (declared == Type::pred || lane_bytes(declared) > 8 ||
       lane_bytes(declared) < lane_bytes(type)) {
-    context.fail("has a register that cannot hold a value of the operand's type");
+    context.fail(fmt::format("uses a .{} register as operand {}, which cannot hold a .{} value",
+                             ptx::name_of(declared), i + 1, ptx::name_of(type)));
   }
   return declared;
 }
@@ -116,7 +119,7 @@ std::string_view objection(const Conversion& form, const RoundingName* rounding)
   if (to_integer && from_integer && given)
     return "converts an integer to an integer, so a rounding modifier is not allowed";
   if (form.flush && form.to != Type::f32 && form.from != Type::f32)
-    return "has .ftz, but neither type is .f32";
+    return "has .ftz, which is allowed only if the source or the result has type .f32";
   if (to_integer) {
     return form.integral || from_integer ? ""
                                          : "converts a floating-point number to an integer, and "
@@ -140,8 +143,8 @@ std::string_view objection(const Conversion& form, const RoundingName* rounding)
     return "has .rna, which is allowed only in a conversion to .tf32";
   if (form.integral) {
     return form.to == form.from ? ""
-                                : "has an integer rounding modifier (such as .rni), which needs an "
-                                  "integer result, or equal source and result types";
+                                : "allows integer rounding (such as .rni) only if the result is an "
+                                  "integer or both types are equal";
   }
   const bool narrows = from_integer || ptx::bits_of(form.to) < ptx::bits_of(form.from) ||
                        (form.to != form.from && ptx::bits_of(form.to) == 16);
@@ -171,8 +174,8 @@ void decode_cvt(DecodeContext& context, Instr& out) {
   if (works_on_packed(context)) {
     if (form.integral)
       context.fail(
-          "has an integer rounding modifier (such as .rni), which needs an integer result, or "
-          "equal source and result types");
+          "has an integer rounding modifier (such as .rni), which is not allowed in a packed "
+          "conversion");
     return decode_packed(context, out, form.rounding, rounding != nullptr);
   }
   form.flush = context.take("ftz");

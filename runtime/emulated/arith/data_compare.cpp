@@ -129,7 +129,7 @@ void decode_setp(DecodeContext& context, Instr& out) {
     out.e = context.destination(results.elements[1], Type::pred);
   } else {
     if (form.parts == 2)
-      context.fail("compares packed pairs, and therefore needs two result predicates");
+      context.fail("compares packed pairs, and therefore needs two result predicates (p|q)");
     out.d = context.destination(results, Type::pred);
   }
   out.detail = context.keep(form);
@@ -156,7 +156,12 @@ void decode_set(DecodeContext& context, Instr& out) {
   const bool pair_result = result == Type::f16x2 || result == Type::bf16x2;
   const bool word_result = result == Type::u32 || result == Type::s32;
   if (form.parts == 2 ? result != type && !word_result : pair_result) {
-    context.fail("has a result type that is not valid for the compared type");
+    context.fail(form.parts == 2
+                     ? fmt::format("compares pairs of type .{0}, and therefore needs the result "
+                                   "type .{0}, .u32 or .s32",
+                                   ptx::name_of(type))
+                     : fmt::format("has the result type .{}, but compares single values, not pairs",
+                                   ptx::name_of(result)));
   }
   out.d = context.destination(0, result);
   form.when_true = truth(result, form.parts);

@@ -1,5 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Kiln authors
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
 #include <chrono>
 #include <cstdint>
 #include <cstring>
@@ -136,7 +138,7 @@ bool decode_clock(DecodeContext& context, Instr& out, Type type) {
   const int bits = use->special->clock == Clock::whole ? 64 : 32;
   if (ptx::bits_of(type) != bits)
     context.fail(
-        "reads a clock register whose width differs from the width of the instruction's type");
+        fmt::format("reads a {0}-bit clock register, and therefore needs a {0}-bit type", bits));
   out.d = context.destination(0, type);
   out.variant = static_cast<std::uint8_t>(use->special->clock);
   out.unit = Unit::control;

@@ -58,12 +58,11 @@ TensorSpec tensor_of(Warp& warp, const Instr& instr, int lane) {
   if (parameter) {
     const auto& parameters = warp.block().launch().parameters;
     if (within + sizeof map > parameters.size()) {
-      warp.fail(
-          instr, bit, Finding::out_of_bounds,
-          fmt::format(
-              "uses a tensor map at offset {} of the kernel's parameters, which have only {} bytes",
-              within, parameters.size()),
-          address);
+      warp.fail(instr, bit, Finding::out_of_bounds,
+                fmt::format("reads a tensor map of {} bytes at byte offset {} of the kernel "
+                            "parameters, but the parameters have only {} bytes",
+                            sizeof map, within, parameters.size()),
+                address);
     }
     std::memcpy(&map, parameters.data() + within, sizeof map);
   } else {
@@ -78,7 +77,8 @@ TensorSpec tensor_of(Warp& warp, const Instr& instr, int lane) {
   const TensorSpec& spec = decoded.spec;
   if (spec.rank != detail.rank || (spec.mode == TensorMode::im2col) != detail.im2col) {
     warp.fail(instr, bit, Finding::invalid_operand,
-              fmt::format("does not match the tensor map, which has rank {} and mode {}", spec.rank,
+              fmt::format("uses rank {} and mode {}, but the tensor map has rank {} and mode {}",
+                          detail.rank, detail.im2col ? "im2col" : "tiled", spec.rank,
                           spec.mode == TensorMode::im2col ? "im2col" : "tiled"),
               address);
   }
@@ -110,8 +110,8 @@ std::vector<BulkPiece> pieces_of(Warp& warp, const Instr& instr, int lane, const
   }
   if (at[0] * std::int64_t{bytes_of(spec.type)} % kTensorChunk != 0) {
     warp.fail(instr, LaneMask{1} << lane, Finding::misaligned,
-              fmt::format("has the first coordinate {}, which means an offset of {} bytes; the "
-                          "offset must be a multiple of {} bytes",
+              fmt::format("has the first coordinate {}, which is at byte offset {} of the row; "
+                          "the byte offset must be a multiple of {}",
                           at[0], at[0] * std::int64_t{bytes_of(spec.type)}, kTensorChunk));
   }
   std::vector<BulkPiece> pieces;
@@ -235,8 +235,8 @@ void decode_place(DecodeContext& context, std::size_t i, TensorDetail& detail,
     context.fail("needs an operand of the form [tensor map, {coordinates}]");
   rows = context.sources(elements[1], Type::s32);
   if (rows.size() != static_cast<std::size_t>(detail.rank)) {
-    context.fail(
-        fmt::format("has {} coordinates, but a tensor of {} dimensions", rows.size(), detail.rank));
+    context.fail(fmt::format("lists {} coordinates, but a tensor with {} dimensions needs {}",
+                             rows.size(), detail.rank, detail.rank));
   }
 }
 
@@ -248,7 +248,8 @@ void decode_offsets(DecodeContext& context, std::size_t i, std::vector<std::uint
 /// "2d" and "tile", "im2col".
 void take_tensor(DecodeContext& context, TensorDetail& detail, std::string_view& mode) {
   const std::string_view dimensions = context.take_one_of({"1d", "2d", "3d", "4d", "5d"});
-  if (dimensions.empty()) context.fail("lacks the number of dimensions, from .1d to .5d");
+  if (dimensions.empty())
+    context.fail("needs a modifier for the number of dimensions (.1d, .2d, .3d, .4d or .5d)");
   detail.rank = dimensions.front() - '0';
   mode = context.take_one_of({"tile", "im2col", "im2col_no_offs"});
   detail.im2col = mode.starts_with("im2col");
@@ -297,7 +298,9 @@ void decode_tensor(DecodeContext& context, Instr& out) {
   if (detail.offsets) {
     decode_offsets(context, next++, rows);
     if (rows.size() != 2 * static_cast<std::size_t>(detail.rank) - 2) {
-      context.fail(fmt::format("needs {} im2col offsets", detail.rank - 2));
+      context.fail(fmt::format("lists {} im2col offsets, but a tensor with {} dimensions needs {}",
+                               rows.size() - static_cast<std::size_t>(detail.rank), detail.rank,
+                               detail.rank - 2));
     }
   }
   out.c = decode_multicast(context, next, multicast);

@@ -155,11 +155,10 @@ void execute_remote(Warp& warp, const Instr& instr, LaneMask active) {
     const BarrierRef barrier =
         barrier_at(warp, instr, lane, address_at(warp, detail.barrier, lane));
     if (barrier.at.owner != to.owner) {
-      warp.fail(
-          instr, LaneMask{1} << lane, Finding::invalid_operand,
-          fmt::format(
-              "stores to the shared memory of block rank {}, but its mbarrier is in block rank {}",
-              to.owner->rank(), barrier.at.owner->rank()));
+      warp.fail(instr, LaneMask{1} << lane, Finding::invalid_operand,
+                fmt::format("stores to the shared memory of block rank {}, but signals an mbarrier "
+                            "of block rank {}; both must be in the same block",
+                            to.owner->rank(), barrier.at.owner->rank()));
     }
     store->barriers[at] = barrier.at;
     objects[at] = barrier.object();
@@ -191,7 +190,9 @@ void finish_decoding(DecodeContext& context, Instr& out, RemoteDetail detail, Ty
   detail.barrier = context.address(2);
   const auto rows = context.sources(context.operand(1), type);
   if (rows.size() != static_cast<std::size_t>(detail.count)) {
-    context.fail("has a vector length that differs from its number of values");
+    context.fail(fmt::format(
+        "lists {} values, but needs {} (.v2 needs 2, .v4 needs 4, no vector modifier needs 1)",
+        rows.size(), detail.count));
   }
   context.set_rows(out, rows);
   out.detail = context.keep(detail);
@@ -267,7 +268,7 @@ void decode_store(DecodeContext& context, Instr& out) {
   if (!vector.empty()) detail.count = vector == "v2" ? 2 : 4;
   const Type type = context.take_type();
   if (lane_bytes(type) < 4 || lane_bytes(type) * detail.count > 16) {
-    context.fail("has a type that the emulator does not support here");
+    context.fail("needs values of at least 4 bytes each, and at most 16 bytes in total");
   }
   finish_decoding(context, out, detail, type);
 }

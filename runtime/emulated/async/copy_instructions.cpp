@@ -131,7 +131,7 @@ LaneMask size_copy(Warp& warp, const Instr& instr, LaneMask active, CopyQueue::C
       bytes = get<std::uint32_t>(warp.row(instr.c), lane);
       if (bytes > static_cast<std::uint32_t>(detail.bytes)) {
         warp.fail(instr, LaneMask{1} << lane, Finding::invalid_operand,
-                  fmt::format("has a source size of {} bytes, but a copy size of only {} bytes",
+                  fmt::format("has a src-size of {} bytes, which exceeds the cp-size of {} bytes",
                               bytes, detail.bytes));
       }
     }
@@ -247,7 +247,7 @@ void decode_copy(DecodeContext& context, Instr& out) {
       detail.ignores = true;
     } else {
       if (!context.is_immediate(extra) && lane_bytes(context.register_type(extra)) != 4) {
-        context.fail("needs its source size in a 32-bit register");
+        context.fail("needs a 32-bit register or a constant as src-size (operand 4)");
       }
       out.c = context.source(3, Type::u32);
       detail.sized = !context.is_immediate(extra);

@@ -79,7 +79,9 @@ DeviceStatus refusal(const DeviceLimits& limits, const emulated::Program& progra
   };
   if (smem > static_cast<std::uint64_t>(limits.smem_optin)) {
     return refused(
-        fmt::format("{} bytes of shared memory exceed this device's limit for a block", smem));
+        fmt::format("a block requests {} bytes of shared memory, but this device allows at most {} "
+                    "bytes per block",
+                    smem, limits.smem_optin));
   }
   if (threads > static_cast<std::uint64_t>(limits.max_threads)) {
     return refused(fmt::format("{} threads exceed this device's limit for a block", threads));

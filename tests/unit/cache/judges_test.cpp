@@ -92,7 +92,7 @@ TEST_F(Judges, ALookUpSaysThatABetterKernelWasJudgedByAnother) {
   EXPECT_THAT(answer.unavailable, HasSubstr("gemm_wmma"));
   EXPECT_THAT(
       answer.unavailable,
-      HasSubstr("the operation's reference, tolerances, input data or verified sizes have changed "
+      HasSubstr("the operation has changed (reference, tolerances, input data or verified sizes) "
                 "since Kiln verified the kernel; `kiln tune --stale`"));
   EXPECT_EQ(answer.warnings.size(), 1U);
   EXPECT_EQ(answer_by(kOld).match, Match::exact);
