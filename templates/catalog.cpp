@@ -63,8 +63,9 @@ struct FolderContent {
 
 void leave_out(const fs::path& path, const std::error_code& why,
                std::vector<std::string>& left_out) {
-  left_out.push_back(fmt::format("Kiln cannot read {}, so Kiln ignores this file or folder: {}",
-                                 path.generic_string(), why.message()));
+  left_out.push_back(
+      fmt::format("Kiln ignores the file or folder {}, because Kiln cannot read it: {}",
+                  path.generic_string(), why.message()));
 }
 
 FolderContent content_of(const fs::path& folder, std::vector<std::string>& left_out) {
@@ -149,8 +150,8 @@ FileSet read_directory(const std::string& directory, std::vector<std::string>& l
       bytes += text.size();
       files.emplace(file.lexically_relative(directory).generic_string(), std::move(text));
       if (files.size() > kMostFiles || bytes > kMostDirectoryBytes) {
-        fail_directory(directory, fmt::format("the directory contains more than {} kernel files, "
-                                              "or more than {} MiB of kernel files",
+        fail_directory(directory, fmt::format("the directory contains too many kernel files; "
+                                              "the limits are {} files and {} MiB in all",
                                               kMostFiles, kMostDirectoryBytes >> 20));
       }
     }

@@ -34,11 +34,11 @@ struct LeadingDimensions {
 
 /// Bits of a key for each element type: five have a half of a word.
 inline constexpr int kKeyTypeBits = 6;
-static_assert(kDTypeNames.size() <= std::size_t{1} << kKeyTypeBits,
-              "Every element type needs its own number in a key");
 static_assert(
-    5 * kKeyTypeBits <= 32,
-    "The numbers of five types must fit into 32 bits; the epilogue has the other 32 bits");
+    kDTypeNames.size() <= std::size_t{1} << kKeyTypeBits,
+    "A key stores the number of an element type in kKeyTypeBits bits: kKeyTypeBits is too small");
+static_assert(5 * kKeyTypeBits <= 32,
+              "A key packs the numbers of five types into 32 bits: kKeyTypeBits is too large");
 
 /// A Gemm as the hot path sees it.
 struct GemmRequest {

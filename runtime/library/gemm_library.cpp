@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <string_view>
 
 #include "kiln/library.hpp"
 #include "runtime/library/gemm_entry.hpp"
@@ -18,7 +19,7 @@ namespace kiln {
 namespace {
 
 static_assert(GemmArgs::kMostOperands == kMostEpilogueOperands,
-              "A kernel must take as many epilogue operands as a Gemm may have");
+              "GemmArgs must have room for every epilogue operand of a Gemm");
 
 using detail::GemmEntry;
 
@@ -36,8 +37,8 @@ void check_operand(char name, const void* pointer, std::uintptr_t mask) {
   if ((address(pointer) & mask) == 0) return;
   throw Error(
       ErrorKind::usage,
-      fmt::format("launch: {} = {} is not a multiple of {} bytes, which the problem requires. "
-                  "Next: align the operand, or request a kernel with a smaller alignment_{}",
+      fmt::format("launch: {0} = {1} is not a multiple of {2} bytes, which alignment_{3} requires. "
+                  "Next: align the operand, or request a kernel with a smaller alignment_{3}",
                   name, pointer, mask + 1, static_cast<char>(name - 'A' + 'a')));
 }
 
@@ -63,9 +64,10 @@ void check_scalar(const GemmEntry& entry, const char* name, double factor) {
   if (holds(entry, factor)) return;
   throw Error(
       ErrorKind::usage,
-      fmt::format("launch: the accumulator cannot hold {} = {}. Next: pass a {} of at most {}",
-                  name, factor, entry.whole_scalars ? "whole number" : "number",
-                  entry.largest_scalar));
+      fmt::format(
+          "launch: {0} = {1} does not fit into the accumulator's type. Next: pass {2} between "
+          "-{3} and {3}",
+          name, factor, entry.whole_scalars ? "a whole number" : "a number", entry.largest_scalar));
 }
 
 /// Whether the expression has a use for the factors that were given.
@@ -95,7 +97,7 @@ void check_epilogue_operands(const GemmEntry& entry, const GemmOperands& operand
           fmt::format(
               "launch: {}.ld = {} is not valid: {}", name, operand.ld,
               entry.epilogue_matrices[at]
-                  ? fmt::format("ld must be at least {}, the number of elements in a row", entry.n)
+                  ? fmt::format("each row has {0} elements, so ld must be at least {0}", entry.n)
                   : "only operands like x[m,n] have a leading dimension"));
     }
   }
@@ -114,11 +116,14 @@ void check_epilogue_operands(const GemmEntry& entry, const GemmOperands& operand
   check_scalar(entry, "alpha", operands.alpha);
   check_scalar(entry, "beta", operands.beta);
   if (!names_factors(entry, operands)) {
-    throw Error(ErrorKind::usage,
-                fmt::format("launch: alpha = {} and beta = {}, but the epilogue {} lacks at least "
-                            "one of them. Next: pass alpha = 1 if the epilogue lacks alpha, and "
-                            "beta = 0 if the epilogue lacks beta",
-                            operands.alpha, operands.beta, entry.epilogue.text()));
+    const bool is_alpha = !entry.names_alpha && operands.alpha != 1.0;
+    const std::string_view name = is_alpha ? "alpha" : "beta";
+    throw Error(
+        ErrorKind::usage,
+        fmt::format("launch: {0} = {1} has no effect, because the epilogue \"{2}\" does not "
+                    "use {0}. Next: pass {0} = {3}",
+                    name, is_alpha ? operands.alpha : operands.beta, entry.epilogue.text(),
+                    is_alpha ? 1 : 0));
   }
   if (!entry.reads_c) {
     throw Error(ErrorKind::usage, fmt::format("launch: beta = {}, but this kernel does not read C. "
@@ -126,8 +131,9 @@ void check_epilogue_operands(const GemmEntry& entry, const GemmOperands& operand
                                               operands.beta));
   }
   check_operand('C', operands.c, entry.mask_c);
-  throw Error(ErrorKind::internal,
-              "launch: Kiln refused valid operands. Next: report this as a bug of Kiln");
+  throw Error(
+      ErrorKind::internal,
+      "launch: Kiln refused this launch without a reason. Next: report this as a bug of Kiln");
 }
 
 /// The factors are representable in the accumulator, and C is there to be scaled; for a launch that

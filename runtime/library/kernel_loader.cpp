@@ -42,8 +42,8 @@ void admit_other_toolkit(Choice& choice, const std::string& toolkit) {
 }  // namespace
 
 std::string template_path_text(const std::vector<std::string>& folders) {
-  return folders.empty() ? "the template path, which is empty; set LibraryOptions::template_path "
-                           "or KILN_TEMPLATE_PATH to the folder of the template files"
+  return folders.empty() ? "the template path, which is empty (set LibraryOptions::template_path "
+                           "or KILN_TEMPLATE_PATH to the folder of the template files)"
                          : fmt::format("the template path {}", fmt::join(folders, ":"));
 }
 
@@ -94,8 +94,8 @@ void KernelLoader::load(const WantedKernel& wanted) {
     if (built.failure.empty()) {
       parts_.warnings->inform(fmt::format("{}: {} may be slow ({}), so Kiln tries another kernel",
                                           problem.canonical(), describe(*choice), built.drawback));
-      choice->reason +=
-          fmt::format("; all choices may be slow, including this kernel ({})", built.drawback);
+      choice->reason += fmt::format(
+          "; every kernel that Kiln tried may be slow, including this one ({})", built.drawback);
       if (!refusals.usable) refusals.usable = std::move(choice);
       continue;
     }
@@ -200,7 +200,8 @@ void KernelLoader::refuse_untuned(const WantedKernel& wanted, const Refusals& re
       refusals.candidates.empty()
           ? fmt::format("no tuned kernel {}", place)
           : fmt::format(
-                "none of the best {} tuned kernels {} works on this machine (last failure: {})",
+                "Kiln tried the best {} tuned kernels {}, but none works on this machine (last "
+                "failure: {})",
                 refusals.candidates.size(), place, refusals.latest);
   throw Error(ErrorKind::not_found, fmt::format("{}. Next: tune the problem with: {}", fault,
                                                 command_that_tunes(wanted)));

@@ -54,7 +54,7 @@ void warn_if_missing(const Located& database, const detail::LibraryParts& parts)
   parts.warnings->warn(
       detail::WarningKind::database, "database " + database.value,
       fmt::format(
-          "Kiln does not use tuned kernels: the database {} does not exist ({}). Next: correct "
+          "Kiln does not use tuned kernels: the database {} (from {}) does not exist. Next: correct "
           "the name, or create the database with `kiln tune --db {}`",
           database.value, database.origin == "flag" ? "LibraryOptions::database" : database.origin,
           shell_word(database.value)));
@@ -142,7 +142,8 @@ Library Library::open(const LibraryOptions& options) {
 detail::LibraryState& Library::state() const {
   if (state_) return *state_;
   throw Error(ErrorKind::usage,
-              "this Library was moved from: its kernels and memory belong to the new Library");
+              "this Library object is empty, because a move gave its contents to another Library. "
+              "Next: use the other Library");
 }
 
 std::string Library::device_description() const {

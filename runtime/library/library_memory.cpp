@@ -33,8 +33,8 @@ void check_range(const char* what, std::size_t count, std::size_t offset, std::s
   throw Error(
       ErrorKind::usage,
       fmt::format(
-          "{}: {} bytes from offset {} on go past the end of this memory, which has {} bytes", what,
-          count, offset, bytes));
+          "{}: cannot access {} bytes at byte offset {}, because this memory has only {} bytes",
+          what, count, offset, bytes));
 }
 
 }  // namespace

@@ -82,21 +82,24 @@ void check_given_operand(const OperationEntry& entry, std::size_t index, const v
   }
   const std::size_t alignment = entry.operands[index].alignment;
   if (is_aligned(pointer, alignment)) return;
-  refuse_launch(entry,
-                fmt::format("{} = {} is not a multiple of {} bytes, the alignment of {}. Next: "
-                            "copy the operand to an aligned address",
-                            name, pointer, alignment,
-                            alignment == kOperandAlignment ? "every operand" : "this operand"));
+  refuse_launch(
+      entry,
+      fmt::format(
+          "{} = {} is not a multiple of {} bytes. Kiln requires this alignment for {}. Next: "
+          "copy the operand to an aligned address",
+          name, pointer, alignment,
+          alignment == kOperandAlignment ? "every operand" : "this operand"));
 }
 
 /// Reports what is wrong with arguments that the launch refused.
 [[noreturn]] void refuse_arguments(const OperationEntry& entry, const Arguments& arguments) {
   const Operation& operation = *entry.operation;
   if (arguments.operands.size() != entry.operands.size()) {
-    refuse_launch(entry, fmt::format("the launch passes {} operands, but the operation has {}: {} "
-                                     "(pass null for an operand that the problem lacks)",
-                                     arguments.operands.size(), entry.operands.size(),
-                                     operand_list(operation)));
+    refuse_launch(
+        entry,
+        fmt::format("the launch passes {} operands, but the operation has {}: {}. "
+                    "Next: pass null for each operand that the problem does not use",
+                    arguments.operands.size(), entry.operands.size(), operand_list(operation)));
   }
   if (arguments.scalars.size() > entry.scalars.size()) {
     refuse_launch(entry, fmt::format("the launch passes {} scalars, but the operation has {}",

@@ -33,8 +33,8 @@ const Operation& known_operation(const std::string& name,
     throw Error(
         ErrorKind::usage,
         fmt::format(
-            "an OperationProblem cannot describe {0}, because kernels of {0} have parameters that "
-            "are neither operands nor scalars. Next: use the type in kiln/{0}.hpp",
+            "an OperationProblem cannot describe {0}: some parameters of {0} kernels are neither "
+            "operands nor scalars. Next: describe the problem with the type in kiln/{0}.hpp",
             name));
   }
   return *operation;
@@ -77,8 +77,8 @@ Problem checked_problem(const OperationProblem& asked,
   for (const NamedType& type : asked.types) {
     if (static_cast<std::size_t>(type.type) < kDTypeNames.size()) continue;
     throw Error(ErrorKind::usage,
-                fmt::format("{}: {} is DType({}), which is not an element type", operation.name,
-                            type.slot, static_cast<int>(type.type)));
+                fmt::format("{}: the type of {} is DType({}), but no element type has this number",
+                            operation.name, type.slot, static_cast<int>(type.type)));
   }
   Problem problem;
   problem.operation = operation.name;

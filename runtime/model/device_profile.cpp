@@ -67,7 +67,7 @@ class BuiltInReader {
   }
   [[noreturn]] static void fail(std::string_view what) {
     throw Error(ErrorKind::internal,
-                fmt::format("a built-in device profile is malformed at {}", what));
+                fmt::format("a built-in device profile is malformed: Kiln cannot read {}", what));
   }
 
   std::string_view rest_;

@@ -39,7 +39,7 @@ void visit_profile(Profile& profile, Visitor& visitor) {
   constexpr Range kRegisters{1, 1 << 20};
   constexpr Range kClocks{0.0, 1e6};
 
-  visitor.value("name", profile.name, "as in emulated:NAME");
+  visitor.value("name", profile.name, "NAME in the device name emulated:NAME");
   visitor.value("figures", profile.figures, "measured by Kiln on a GPU, or published by others");
   visitor.value("gpu", profile.device_class.name, "the driver's name for this GPU");
   visitor.value("mig_profile", profile.device_class.mig_profile,
@@ -47,7 +47,7 @@ void visit_profile(Profile& profile, Visitor& visitor) {
   visitor.value("clock_ghz", profile.clock_ghz, Range{0.01, 100.0},
                 "clock frequency of the multiprocessors under load");
   visitor.value("launch_ns", profile.launch_ns, Range{0.0, 1e9},
-                "launch time of each kernel of a CUDA graph, except the first");
+                "launch time of the second and each later kernel of a CUDA graph");
   visitor.value("issue_per_clock", profile.issue_per_clock, kPerClock,
                 "warp instructions that one multiprocessor issues per clock");
   visitor.value("shared_wavefronts_per_clock", profile.shared_wavefronts_per_clock, kPerClock,
@@ -56,12 +56,14 @@ void visit_profile(Profile& profile, Visitor& visitor) {
   visitor.value("dram_bytes_per_ns", profile.dram_bytes_per_ns, kBytesPerNs, "whole GPU, reads");
 
   auto& limits = profile.limits;
-  visitor.section("limits", "limits of a launch, in bytes and counts");
+  visitor.section("limits", "hardware limits for kernels and launches");
   visitor.value("arch", limits.arch, "target architecture of the compiler");
   visitor.value("sm_count", limits.sm_count, Range{1, 1024}, "multiprocessors");
   visitor.value("l2_bytes", limits.l2_bytes, Range{1, 1e12}, "");
-  visitor.value("smem_static", limits.smem_static, kSharedBytes, "per block, without opt-in");
-  visitor.value("smem_optin", limits.smem_optin, kSharedBytes, "per block, with opt-in");
+  visitor.value("smem_static", limits.smem_static, kSharedBytes,
+                "shared memory per block, unless the kernel opts in to more");
+  visitor.value("smem_optin", limits.smem_optin, kSharedBytes,
+                "shared memory per block, if the kernel opts in to more");
   visitor.value("smem_per_sm", limits.smem_per_sm, kSharedBytes, "");
   visitor.value("smem_reserved", limits.smem_reserved, Range{0, 1 << 16},
                 "reserved by the driver, per block");
@@ -73,8 +75,9 @@ void visit_profile(Profile& profile, Visitor& visitor) {
   visitor.value("max_blocks_per_sm", limits.max_blocks_per_sm, Range{1, 64}, "");
   visitor.value("warp_size", limits.warp_size, Range{32, 32}, "");
 
-  visitor.section("lanes_per_clock",
-                  "for each unit of a multiprocessor; 0: only the issue rate limits this unit");
+  visitor.section(
+      "lanes_per_clock",
+      "lanes per clock of each unit of a multiprocessor; 0: only the issue rate limits this unit");
   for (const emulated::Unit unit : kLaneUnits) {
     const auto at = static_cast<std::size_t>(unit);
     visitor.value(emulated::kUnitNames[at], profile.lanes_per_clock[at], kOptionalRate, "");
@@ -94,7 +97,7 @@ void visit_profile(Profile& profile, Visitor& visitor) {
          "wgmma, both operands in shared memory: multiply-adds per clock and multiprocessor");
 
   auto& latency = profile.latency;
-  visitor.section("latency_clocks", "clocks until the next instruction can use the result");
+  visitor.section("latency_clocks", "clocks until a dependent instruction can use the result");
   visitor.value("alu", latency.alu, kClocks, "fp32 multiply-add");
   visitor.value("mma", latency.mma, kClocks, "f16 mma.sync m16n8k16; 0: not supported");
   visitor.value("shared", latency.shared, kClocks, "");

@@ -37,10 +37,11 @@ void refuse_parents_object() {
 
 void require_whole_process() {
   if (!torn) return;
-  throw Error(ErrorKind::usage,
-              "fork() created this process while another thread opened or closed a Library or "
-              "requested a new kernel. In this process, locks may therefore stay held forever. "
-              "Next: call fork() earlier, or start the child with posix_spawn() or exec()");
+  throw Error(
+      ErrorKind::usage,
+      "fork() created this process while another thread opened or closed a Library or "
+      "requested a new kernel. The other thread's locks may stay held forever in this process. "
+      "Next: call fork() earlier, or start the child with posix_spawn() or exec()");
 }
 
 LibraryWork::LibraryWork() noexcept {

@@ -137,7 +137,7 @@ std::string redirect_imports(void* handle, std::span<const Redirection> redirect
                              std::vector<std::string>* found) {
   link_map* map = nullptr;
   if (::dlinfo(handle, RTLD_DI_LINKMAP, &map) != 0 || map == nullptr) {
-    return "the loader does not report where NVRTC is";
+    return "the dynamic loader does not report the address of NVRTC";
   }
   const Imports imports = imports_of(*map);
   if (imports.symbols == nullptr || imports.names == nullptr) return "NVRTC has no symbol table";

@@ -330,14 +330,15 @@ std::string number_remedy(const CheckedLaunch& launch, std::size_t at, const std
     const ScalarSpec& scalar = launch.operation.scalars[arg.index];
     if (!takes_every_value(*wanted, scalar.type)) {
       return fmt::format(
-          "declare the scalar in {} as \"scalar {} {} = ...\", or make the parameter \"{}\"",
+          "declare the scalar in {} as \"scalar {} {} = ...\", or change the parameter's type to "
+          "\"{}\"",
           launch.operation.origin.file, scalar.name, to_string(*wanted), cpp_spelling(arg.type));
     }
   }
   auto args = launch.args;
   args[at].type = *wanted;
   const bool has_line = launch.args_line > 0;
-  return fmt::format("write \"{}\" in {} \"args\" line, or make the parameter \"{}\"",
+  return fmt::format("write \"{}\" in {} \"args\" line, or change the parameter's type to \"{}\"",
                      has_line ? argument_text({args[at]}, launch.operation)
                               : "args " + argument_text(args, launch.operation),
                      has_line ? "the" : "an", cpp_spelling(launch.args[at].type));
@@ -400,10 +401,11 @@ std::string why_wrong_pointer(const CheckedLaunch& launch, const std::vector<std
     }
     const std::string_view what = behind ? "pointers to arrays of" : "whose elements are";
     const std::string remedy =
-        !is_operand(arg) ? "write the operand in \"args\" without a suffix; Kiln then passes a "
-                           "pointer to elements of the operand's declared type"
+        !is_operand(arg) ? "write the operand in \"args\" without a suffix, because Kiln then "
+                           "passes a pointer to the operand's declared type"
         : depth == wanted
-            ? fmt::format("change the type of {0}{1}", launch.operation.operands[arg.index].name,
+            ? fmt::format("change the type of the operand {0}{1}",
+                          launch.operation.operands[arg.index].name,
                           type_places(launch.operation, launch.operation.operands[arg.index].name))
         : behind ? "remove \"pointers\" from the operand's line"
                  : "write \"pointers\" after the operand's extents, if the operand is an array of "

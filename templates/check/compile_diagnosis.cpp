@@ -99,17 +99,17 @@ std::string explain_names(const KernelTemplate& kernel_template) {
   }
   if (kernel_template.config_struct().type.empty()) {
     return fmt::format(
-        "{}: the compiler finds no kernel for a launch line (launch NAME, or launch NAME<...>). "
+        "{}: a launch line (launch NAME, or launch NAME<...>) names a kernel that the compiler "
+        "does not find. "
         "Next: compare the kernels' names in the launch lines with the code. For a kernel in a "
         "namespace, write \"launch mine::kernel\". Do not give two kernels the same name.",
         kernel_template.file());
   }
   return fmt::format(
-      "{}: the compiler finds no kernel for a launch line. The line \"launch NAME\" means the "
-      "kernel NAME<config struct, types>. Next: compare the kernels' names in the launch lines "
-      "with the code. For a kernel in a namespace, write \"launch mine::kernel\". Declare the "
-      "config "
-      "struct outside of all namespaces.",
+      "{}: a launch line names a kernel that the compiler does not find. The line \"launch NAME\" "
+      "means the kernel NAME<config struct, types>. Next: compare the kernels' names in the launch "
+      "lines with the code. For a kernel in a namespace, write \"launch mine::kernel\". Declare "
+      "the config struct outside of all namespaces.",
       kernel_template.file());
 }
 
@@ -170,9 +170,9 @@ std::string explain_number(const KernelTemplate& kernel_template,
       continue;
     return fmt::format(
         "{}: a \"tune\" or \"let\" line declares \"{}\", so Kiln defines a macro of this name. "
-        "In this line, the macro replaces the name with a value. Next: if this line declares the "
-        "tuned value, delete the declaration, or put the declaration between #ifndef {} and #endif "
-        "to hide it from Kiln. If the name has another meaning here, choose another name.",
+        "The compiler therefore reads a value in place of the name. Next: if this line declares "
+        "the tunable itself, delete the declaration or hide it from Kiln (put it between #ifndef "
+        "{} and #endif). If the name has another meaning here, choose another name.",
         place_of(kernel_template.file(), error), word, kTunerMacro);
   }
   return {};
@@ -303,9 +303,9 @@ std::string why_wrong_parameters(const KernelTemplate& kernel_template,
       parameters += fmt::format(", const __grid_constant__ kiln::TensorMap {}", map.slot);
     }
     return fmt::format(
-        "{}:{}: the kernel {} has the wrong parameters: Kiln passes one kiln::{}{}{} by value. A "
-        "reference or a pointer would hold a host address, and other parameters would get no "
-        "value. Next: write "
+        "{}:{}: the kernel {} has the wrong parameters: Kiln passes one kiln::{}{}{} by value. "
+        "The kernel must take exactly these parameters, none of them by reference or pointer. "
+        "Next: write "
         "{}(const kiln::{} args{}).",
         kernel_template.file(), line, name, typed->argument,
         at_launch.empty() ? "" : fmt::format(" and then one {}", at_launch),

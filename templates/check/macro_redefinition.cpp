@@ -66,15 +66,15 @@ std::string explain_declaration(const ScannedDeclaration& declaration) {
     return fmt::format(
         "a \"tune\" or \"let\" line declares \"{0}\", so Kiln defines a macro of this name. The "
         "compiler would therefore read a number instead of this template parameter. Next: delete "
-        "the parameter, or rename the parameter and pass its value in the launch line: launch "
-        "KERNEL<{0}>",
+        "the template parameter, or rename the parameter and pass its value in the launch line: "
+        "launch KERNEL<{0}>",
         declaration.name);
   }
   return fmt::format(
-      "a \"tune\" or \"let\" line declares \"{}\", so Kiln defines a macro of this name. In this "
-      "line, the macro would replace the name with a value. Next: if this line declares the tuned "
-      "value, delete the declaration, or put the declaration between #ifndef {} and #endif to hide "
-      "it from Kiln. If the name has another meaning here, choose another name",
+      "a \"tune\" or \"let\" line declares \"{}\", so Kiln defines a macro of this name. The "
+      "compiler would therefore read a value in place of the name. Next: if this line declares the "
+      "tunable itself, delete the declaration or hide it from Kiln (put it between #ifndef {} and "
+      "#endif). If the name has another meaning here, choose another name",
       declaration.name, kTunerMacro);
 }
 
@@ -87,14 +87,14 @@ std::string explain_redefinition(const MacroRedefinition& each) {
   }
   if (each.is_mark) {
     return fmt::format(
-        "Kiln defines \"{0}\", so the code under #ifndef {0} is hidden from Kiln. After this "
-        "#undef, Kiln would compile such code. Next: delete this line",
+        "Kiln defines \"{0}\" to skip the code under #ifndef {0}. This #undef would make Kiln "
+        "compile that code. Next: delete this line",
         each.name);
   }
   return fmt::format(
-      "this line redefines the tuned macro \"{}\": Kiln would compile kernels with this line's "
-      "value, but compute grid and block from the tuned value. Next: delete this line, or put the "
-      "line between #ifndef {} and #endif to hide it from Kiln",
+      "this line redefines the tuned macro \"{}\". Kiln would compile kernels with this line's "
+      "value, but compute grid and block from the tuned value. Next: delete this line or hide it "
+      "from Kiln (put it between #ifndef {} and #endif)",
       each.name, kTunerMacro);
 }
 

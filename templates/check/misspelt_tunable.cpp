@@ -78,10 +78,10 @@ void refuse_misspelt_tunables(std::string_view source, const std::vector<FrontMa
     const std::string_view what =
         mentioned
             ? "the kernel's code never uses the tunable \"{0}\"; line {1} of the code and "
-              "other \"//@\" lines use \"{2}\". Next: write \"{2}\" in this line, too"
+              "other \"//@\" lines use \"{2}\". Next: write \"{2}\" in this \"tune\" line, too"
             : "the kernel's code never uses the tunable \"{0}\", so all candidates would have "
-              "the same code; line {1} uses the similar name \"{2}\". Next: use the same name "
-              "in both lines";
+              "the same code; line {1} of the code uses the similar name \"{2}\". Next: use the "
+              "same name in both lines";
     throw_at(line.declaration.place, tunable, 0,
              fmt::format(fmt::runtime(what), tunable, meant->line, meant->text));
   }

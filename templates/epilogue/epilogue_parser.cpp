@@ -242,14 +242,13 @@ class EpilogueParser : private ExpressionReader {
     found.recorded = true;
     if (found.extent == OperandExtent::both) {
       fail(begin,
-           "amax records one number for all of D (write []), for each row ([m]) or for each column "
-           "([n]), but not for each element");
+           "amax cannot record a number for each element of D. Next: write [] (one number for all "
+           "of D), [m] (one for each row) or [n] (one for each column)");
     }
     if (found.type && *found.type != DType::f32 && *found.type != DType::f64) {
-      fail(begin,
-           fmt::format(
-               "amax records a maximum as f32 (or as f64, if the accumulator is f64), not as {}",
-               to_string(*found.type)));
+      fail(begin, fmt::format("amax cannot record a maximum as {}. Next: write f32 (or f64, if the "
+                              "accumulator is f64)",
+                              to_string(*found.type)));
     }
     expect(")", "after the arguments");
     node.operand = place_of(found, begin);
@@ -304,9 +303,10 @@ class EpilogueParser : private ExpressionReader {
       place = operands.end() - 1;
     } else {
       if (found.recorded || place->recorded) {
-        fail(begin, fmt::format("\"{}\" appears twice, although amax writes this operand; such an "
-                                "operand can appear only once in an epilogue",
-                                found.name));
+        fail(begin,
+             fmt::format("\"{}\" appears twice, but amax writes this operand. An operand that "
+                         "amax writes can appear only once in an epilogue",
+                         found.name));
       }
       if (!found.type) found.type = place->type;
       if (found != *place) {

@@ -78,7 +78,7 @@ const std::vector<NewcomersMistake> kNewcomersMistakes{
     {"WrongType", "tune", "kernel.cu", "const float* x", "const double* x",
      "kernel.cu:9: parameter 2 of row_sum is \"double*\""},
     {"BytesInPlaceOfTheType", "verify", "kernel.cu", "const float* x", "const unsigned char* x",
-     "the type of x (./row_sum.cu:6)"},
+     "the type of the operand x (./row_sum.cu:6)"},
     {"WrongTypeOfASize", "verify", "kernel.cu", "int rows, int cols", "int rows, size_t cols",
      "\"args y, x, rows, (unsigned long long) cols\""},
     {"WrongTypeOfTheReference", "verify", "row_sum.cu", "double* y, const double* x",

@@ -59,7 +59,7 @@ TEST(Operations, WhatCannotBeReadOfTheTemplatePathIsNamedOnce) {
   const auto run = sandbox.run({"operations", "softmax", "--template-path", "."});
   EXPECT_EQ(run.exit_code, 0) << run.err;
   const auto at = run.err.find(
-      "Kiln cannot read ./loop.cu, so Kiln ignores this file or folder: Too many levels");
+      "Kiln ignores the file or folder ./loop.cu, because Kiln cannot read it: Too many levels");
   ASSERT_NE(at, std::string::npos) << run.err;
   EXPECT_EQ(run.err.find("cannot read", at + 20), std::string::npos) << run.err;
 }

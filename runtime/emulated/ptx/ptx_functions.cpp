@@ -97,7 +97,7 @@ void FunctionReader::read_dimensions(int (&out)[3], std::string_view what) {
     out[i] = lexer_.expect_count(what);
     if (!lexer_.accept(",")) return;
   }
-  lexer_.fail_expected("at most three numbers");
+  fail_at(lexer_.peek(), "this directive takes at most three numbers");
 }
 
 void FunctionReader::read_directives() {
@@ -117,7 +117,9 @@ void FunctionReader::read_directives() {
     } else if (name == "pragma") {
       skip_pragma(lexer_);
     } else if (name == "blocksareclusters") {
-      fail_at(token, "the emulator does not support grid dimensions in units of clusters");
+      fail_at(token,
+              "the emulator does not support .blocksareclusters: grid dimensions must count "
+              "blocks, not clusters");
     } else if (name != "noreturn" && name != "explicitcluster") {
       fail_at(token,
               fmt::format("'{}' is not supported before the body of a function", token.text));
@@ -139,7 +141,7 @@ void FunctionReader::read_body() {
       scopes.pop_back();
       names_.close_scope();
     } else if (lexer_.accept("{")) {
-      if (scopes.size() >= 64) fail_at(token, "scopes nest deeper than 64");
+      if (scopes.size() >= 64) fail_at(token, "this '{' exceeds the limit of 64 nested scopes");
       scopes.push_back(token);
       names_.open_scope();
     } else {
@@ -224,7 +226,10 @@ void FunctionReader::read_directive() {
 
 void FunctionReader::read_registers() {
   const VariableType type = state_.variables.read_type();
-  if (type.lanes > 4) lexer_.fail_expected("a register vector of at most four elements");
+  if (type.lanes > 4) {
+    fail_at(lexer_.peek(),
+            fmt::format("a vector register has at most 4 elements, not {}", type.lanes));
+  }
   do {
     const Token name = lexer_.expect(Token::Kind::word, "the name of a register");
     if (lexer_.accept("<")) {

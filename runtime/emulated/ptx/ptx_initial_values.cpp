@@ -48,7 +48,10 @@ void VariableReader::read_initial(const Shape& shape, Type type, Variable& varia
   Shape row = shape;
   if (row.unsized) row.extents.front() = 1;
   set_size(first, row, variable);
-  if (row.unsized && variable.bytes == 0) fail_at(first, "the rows of this array have no elements");
+  if (row.unsized && variable.bytes == 0) {
+    fail_at(first,
+            "the omitted first size of this array cannot be computed, because another size is 0");
+  }
 
   std::int64_t used = 1;
   if (first.is("{")) {
@@ -98,8 +101,9 @@ void VariableReader::reserve(std::int64_t element) {
   if (end <= have) return;
   padding_bytes_ += end - have - shape_.element_bytes;
   if (padding_bytes_ > kMaxPaddingBytes) {
-    fail_at(lexer_.peek(),
-            "the initial values of this module need more than 64 MiB of zero padding");
+    fail_at(
+        lexer_.peek(),
+        "the gaps between the initial values of this module exceed 64 MiB, the emulator's limit");
   }
   variable_->initial.resize(static_cast<std::size_t>(end));
 }
@@ -123,7 +127,8 @@ void VariableReader::read_element(std::int64_t element) {
   if (lexer_.peek().is("(")) return read_masked(element, first, value.bits);
   const bool wants_real = type_ == Type::f32 || type_ == Type::f64;
   if (value.real && !wants_real) {
-    fail_at(first, fmt::format("a floating-point number cannot initialise .{}", name_of(type_)));
+    fail_at(first, fmt::format("a floating-point number cannot initialise an element of type .{}",
+                               name_of(type_)));
   }
   if (!wants_real) return store(element, value.bits);
   const std::uint64_t bits =
@@ -155,10 +160,11 @@ void VariableReader::read_masked(std::int64_t element, const Token& mask, std::u
   Relocation relocation = read_symbol();
   lexer_.expect(")");
   const int byte = byte_of_mask(bits);
-  if (byte < 0 || shape_.element_bytes != 1) {
-    fail_at(
-        mask,
-        "a mask must select one byte of an address, and the initialised element must have 1 byte");
+  if (byte < 0) {
+    fail_at(mask, "a mask must select exactly one byte of an address, as 0xFF or 0xFF00 does");
+  }
+  if (shape_.element_bytes != 1) {
+    fail_at(mask, "a mask selects 1 byte of an address, so the array's elements must have 1 byte");
   }
   reserve(element);
   relocation.offset = static_cast<std::size_t>(element);

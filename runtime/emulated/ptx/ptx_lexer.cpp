@@ -211,7 +211,7 @@ void Lexer::read_decimal() {
   double value = 0;
   const auto [end, error] = std::from_chars(begin, begin + length, value);
   if (error != std::errc{} || end != begin + length) {
-    fail_at(token_, "this number is not a valid double");
+    fail_at(token_, "this floating-point number is malformed or does not fit into a double");
   }
   finish(Token::Kind::real, length);
   token_.bits = std::bit_cast<std::uint64_t>(value);

@@ -41,7 +41,8 @@ void Names::resolve(const Use& use, const Target& target) {
   // A table lists places to go, not other tables.
   if (use.of_table) {
     if (target.kind != Kind::instruction) {
-      fail_at(use.name, fmt::format("'{}' is not a label of an instruction", use.name.text));
+      fail_at(use.name, fmt::format("the branch target '{}' is not the label of an instruction",
+                                    use.name.text));
     }
     function_.branch_tables[use.owner].targets[use.position] = target.index;
     return;

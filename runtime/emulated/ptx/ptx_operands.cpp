@@ -62,7 +62,8 @@ int OperandReader::read_guard() {
     fail_at(token, fmt::format("'{}' is not a register", token.text));
   }
   const Operand operand = read_register(token, *name);
-  if (operand.kind != Operand::Kind::reg) fail_at(token, "a guard must be a single register");
+  if (operand.kind != Operand::Kind::reg)
+    fail_at(token, "the guard after '@' must be one register, not a vector");
   return operand.index;
 }
 
@@ -136,7 +137,8 @@ Operand OperandReader::read_register(const Token& token, const Name& name) {
   if (component.kind == Token::Kind::dot_word) {
     const int lane = lane_of(component);
     if (lane < 0 || lane >= name.lanes) {
-      fail_at(component, fmt::format("'{}' has no component '{}'", token.text, component.text));
+      fail_at(component,
+              fmt::format("the register '{}' has no component '{}'", token.text, component.text));
     }
     lexer_.take();
     return register_operand(name.index + lane);
@@ -162,7 +164,8 @@ Operand OperandReader::read_special(const Token& token) {
   if (!lexer_.at_directive()) return operand;
   const Token component = lexer_.take();
   if (!special->is_vector || lane_of(component) < 0) {
-    fail_at(component, fmt::format("'{}' has no component '{}'", token.text, component.text));
+    fail_at(component, fmt::format("the special register '{}' has no component '{}'", token.text,
+                                   component.text));
   }
   // One spelling for each: .r and .x are the same.
   operand.name += '.';
@@ -202,13 +205,16 @@ Operand OperandReader::read_address_base() {
   const Token token = lexer_.peek();
   if (starts_constant(token)) {
     Operand base = read_constant_operand();
-    if (base.kind != Operand::Kind::integer) fail_at(token, "an address must be an integer");
+    if (base.kind != Operand::Kind::integer)
+      fail_at(token, "a constant address must be an integer");
     return base;
   }
   Operand base = read_word(kNested);
   if (base.kind != Operand::Kind::reg && base.kind != Operand::Kind::variable) {
     fail_at(token,
-            fmt::format("'{}' is not a register or variable that holds an address", token.text));
+            fmt::format(
+                "an address must begin with a register, a variable or an integer, not with '{}'",
+                token.text));
   }
   return base;
 }

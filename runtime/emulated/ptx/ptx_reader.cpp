@@ -155,7 +155,8 @@ void ModuleReader::read_function(bool entry) {
   if (lexer_.accept(";")) {
     if (functions[index].defined) return;
   } else {
-    if (functions[index].defined) fail_at(name, fmt::format("'{}' has two bodies", name.text));
+    if (functions[index].defined)
+      fail_at(name, fmt::format("the function '{}' is defined twice", name.text));
     reader.read_body();
   }
   functions[index] = std::move(read);

@@ -149,7 +149,7 @@ TEST_F(KernelLaunchTest, RefusesOperandsThatAnExpressionCannotUse) {
   operands_.alpha = 3.0;
   EXPECT_EQ(refusal(kernel, operands_), "launched");
   operands_.beta = 1.0;
-  EXPECT_THAT(refusal(kernel, operands_), HasSubstr("lacks at least one of them"));
+  EXPECT_THAT(refusal(kernel, operands_), HasSubstr("does not use beta. Next: pass beta = 0"));
 }
 
 TEST_F(KernelLaunchTest, WhatAmaxRecordsInIsAnOperandOfItsOwnType) {

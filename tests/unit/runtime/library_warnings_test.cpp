@@ -63,9 +63,9 @@ TEST_F(LibraryWarnings, ADatabaseThatWasNamedAndIsNotThereIsAWarning) {
   };
   const std::string typo = folder_.file("tunning.db");
   EXPECT_THAT(warnings_for(Mode::use, typo),
-              ElementsAre(AllOf(
-                  HasSubstr("the database " + typo + " does not exist (LibraryOptions::database)"),
-                  HasSubstr("kiln tune --db " + typo))));
+              ElementsAre(AllOf(HasSubstr("the database " + typo +
+                                          " (from LibraryOptions::database) does not exist"),
+                                HasSubstr("kiln tune --db " + typo))));
   EXPECT_THAT(warnings_for(Mode::tune_on_miss, typo), IsEmpty()) << "the tuner makes it";
   EXPECT_THAT(warnings_for(Mode::default_only, typo), IsEmpty()) << "nothing is asked of it";
   std::ofstream(typo) << "x";

@@ -169,7 +169,7 @@ TEST_F(OperationLaunch, OperandsAreAsLargeAndAsAlignedAsDeclared) {
   EXPECT_THAT(refusal(tight, {.operands = {reinterpret_cast<std::byte*>(&x_) + 2, &y_}}),
               AllOf(HasSubstr("4 bytes"), HasSubstr("this operand")));
   EXPECT_THAT(refusal(tight, {.operands = {&x_, y_.data.data() + 1}}),
-              HasSubstr("is not a multiple of 16 bytes, the alignment of every"));
+              HasSubstr("is not a multiple of 16 bytes. Kiln requires this alignment for every"));
 }
 
 TEST_F(OperationLaunch, RefusesScalarsThatTheirTypesDoNotHave) {

@@ -33,7 +33,7 @@ TEST(ArgumentCheck, ParametersOfTheReferenceAreComparedWithItsArguments) {
       AllOf(StartsWith(
           "row.cu:17: argument 4 of row_reference, \"scale\", is a half, but the "
           "parameter is \"float\" (line 19). Next: write \"(float) scale\" in the \"args\" line, "
-          "or make the parameter \"half\".")));
+          "or change the parameter's type to \"half\".")));
   EXPECT_THAT(why("_Z13row_referencePKdPdi13__nv_bfloat16"), HasSubstr("is a half"));
   EXPECT_THAT(why("_Z13row_referencePKdPdi7__half2"),
               AllOf(StartsWith("row.cu:17: argument 4 of row_reference, \"scale\", is a half"),
@@ -105,9 +105,9 @@ TEST(ArgumentCheck, PointersToWideComplexAndDistantElementsAreCompared) {
   EXPECT_EQ(why(DType::f32, "PKy"), "") << "addresses as numbers";
   EXPECT_THAT(
       why(DType::f32, "PKPKd"),
-      AllOf(HasSubstr("\"double**\""),
-            HasSubstr("pointers to arrays of f32. Next: "
-                      "change the parameter's type, or change the type of x (row.cu:6, --x).")));
+      AllOf(HasSubstr("\"double**\""), HasSubstr("pointers to arrays of f32. Next: "
+                                                 "change the parameter's type, or change the type "
+                                                 "of the operand x (row.cu:6, --x).")));
   EXPECT_THAT(why(DType::f32, "PKf"), HasSubstr("remove \"pointers\""));
 }
 

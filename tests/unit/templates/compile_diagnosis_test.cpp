@@ -51,7 +51,7 @@ TEST(CompileDiagnosis, CountsTheParametersOfTheKernel) {
                     "Acc>")));
   // A default, or a pack, accepts anything.
   EXPECT_THAT(explain_compile_log(tiny("class Acc>", "class Acc, int kMore = 1>"), kNameLog),
-              StartsWith("tiny.cu: the compiler finds no kernel for a launch line"));
+              StartsWith("tiny.cu: a launch line names a kernel that the compiler does not find"));
 }
 
 TEST(CompileDiagnosis, PutsErrorsBeforeWarnings) {

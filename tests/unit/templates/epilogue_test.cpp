@@ -86,8 +86,9 @@ TEST(Epilogue, AmaxRecordsInAnOperandThatIsF32OrF64) {
 TEST(Epilogue, ErrorsOfAmaxPointAtThePlace) {
   EXPECT_EQ(
       error_of("amax(acc, peak[m,n])"),
-      "epilogue: column 11: amax records one number for all of D (write []), for each row ([m]) or "
-      "for each column ([n]), but not for each element\n  amax(acc, peak[m,n])\n            ^");
+      "epilogue: column 11: amax cannot record a number for each element of D. Next: write [] (one "
+      "number for all of D), [m] (one for each row) or [n] (one for each column)\n  amax(acc, "
+      "peak[m,n])\n            ^");
   EXPECT_THAT(error_of("amax(acc)"), HasSubstr("column 9: expected here: ','"));
   EXPECT_THAT(error_of("amax(acc peak[])"),
               AllOf(HasSubstr("column 10: "), HasSubstr("\"acc\" and \"peak\"")));
@@ -104,7 +105,7 @@ TEST(Epilogue, ErrorsOfAmaxPointAtThePlace) {
   EXPECT_THAT(error_of("amax(acc, c[])"), HasSubstr("column 11: \"c\" is a reserved name"));
   EXPECT_THAT(error_of("amax(acc, p[], 1)"), HasSubstr("column 14: expected here: ')'"));
   EXPECT_THAT(error_of("amax(acc, p:f16[])"),
-              HasSubstr("column 11: amax records a maximum as f32"));
+              HasSubstr("column 11: amax cannot record a maximum as"));
   EXPECT_THAT(error_of("amax[n]"), HasSubstr("column 1: \"amax\""));
   for (const char* twice : {"amax(acc,p[])*p[]", "amax(acc,p[])*p[m]", "amax(amax(acc,p[]),p[])"}) {
     EXPECT_THAT(error_of(twice), HasSubstr("\"p\" appears twice")) << twice;

@@ -172,7 +172,7 @@ TEST_F(Limits, SizeOfADirectory) {
   }
   EXPECT_THAT(
       error_text(ErrorKind::usage, [&] { (void)Catalog::with_directories({folder.path()}); }),
-      HasSubstr("the directory contains more than 4096 kernel files, or more than 64 MiB"));
+      HasSubstr("too many kernel files; the limits are 4096 files and 64 MiB"));
 }
 
 std::string inlined_text(const FileSet& headers, std::string_view source) {

@@ -55,8 +55,8 @@ TEST(MisspeltTunable, OneThatOnlyTheTuneLineNamesIsCorrectedThere) {
   EXPECT_EQ(
       scale_refusal("block_sizex", "block_size_x", kDefault),
       "k.cu:4:16: the kernel's code never uses the tunable \"block_sizex\"; line 9 of the code and "
-      "other \"//@\" lines use \"block_size_x\". Next: write \"block_size_x\" in this line, too\n  "
-      "//@ tune       block_sizex = 64 128*\n                 ^");
+      "other \"//@\" lines use \"block_size_x\". Next: write \"block_size_x\" in this \"tune\" "
+      "line, too\n  //@ tune       block_sizex = 64 128*\n                 ^");
   EXPECT_THAT(scale_refusal("block_sizex", "block_size_x", "int at = block_size_x;"),
               AllOf(HasSubstr("line 9"), HasSubstr("\"block_size_x\"")));
 }
@@ -64,13 +64,16 @@ TEST(MisspeltTunable, OneThatOnlyTheTuneLineNamesIsCorrectedThere) {
 TEST(MisspeltTunable, OneThatTheTextDefinesByAnotherNameIsRefused) {
   for (const std::string_view tunable :
        {"block_sizex", "block_size", "blok_size_x", "BLOCK_SIZE_X"}) {
-    EXPECT_THAT(scale_refusal(tunable, tunable, kDefault),
-                AllOf(StartsWith("k.cu:4:16: "),
-                      HasSubstr("line 9 uses the similar name \"block_size_x\". Next: use the same "
-                                "name in both lines")));
+    EXPECT_THAT(
+        scale_refusal(tunable, tunable, kDefault),
+        AllOf(StartsWith("k.cu:4:16: "),
+              HasSubstr(
+                  "line 9 of the code uses the similar name \"block_size_x\". Next: use the same "
+                  "name in both lines")));
   }
   const std::string_view negated = "#if !defined(block_size_x)\n#endif";
-  EXPECT_THAT(scale_refusal("block_sizex", "block_sizex", negated), HasSubstr("line 9 uses"));
+  EXPECT_THAT(scale_refusal("block_sizex", "block_sizex", negated),
+              HasSubstr("line 9 of the code uses"));
 }
 
 TEST(MisspeltTunable, OneThatOnlyTheLaunchUsesIsNone) {

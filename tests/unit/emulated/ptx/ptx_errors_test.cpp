@@ -46,7 +46,7 @@ TEST(PtxErrors, LongNamesAreShortened) {
 TEST(PtxErrors, NestingHasALimit) {
   EXPECT_NO_THROW((void)read_kernel(repeated(60, "{") + "ret;" + repeated(60, "}")));
   EXPECT_THAT(kernel_refusal(repeated(70, "{") + "ret;" + repeated(70, "}")),
-              HasSubstr("scopes nest deeper than 64"));
+              HasSubstr("exceeds the limit of 64 nested scopes"));
   for (const std::string& message :
        {kernel_refusal("mov.b32 " + repeated(1000, "{")),
         kernel_refusal("ld.b32 " + repeated(1000, "[%rd1, ")),

@@ -133,7 +133,7 @@ TEST(PtxFunctions, BranchTablesNameInstructions) {
   EXPECT_THAT(kernel_refusal("A: brx.idx %r1, A;"),
               HasSubstr("'A' is not a valid target of brx.idx"));
   EXPECT_THAT(kernel_refusal("t: .branchtargets u; u: .branchtargets A; A:"),
-              HasSubstr("'u' is not a label of an instruction"));
+              HasSubstr("the branch target 'u' is not the label of an instruction"));
 }
 
 TEST(PtxFunctions, ScopesHaveTheirOwnRegistersAndVariables) {
@@ -154,7 +154,7 @@ TEST(PtxFunctions, ScopesHaveTheirOwnRegistersAndVariables) {
 
 TEST(PtxFunctions, WhatCannotBeIsRefused) {
   const std::vector<std::pair<std::string, std::string>> cases{
-      {".func f() { ret; } .func f() { ret; }", "PTX:2:26: 'f' has two bodies"},
+      {".func f() { ret; } .func f() { ret; }", "PTX:2:26: the function 'f' is defined twice"},
       {".global .u32 f; .func f() { ret; }", "'f' is a variable"},
       {".entry f(.param .b32 a, .param .b32 a) { ret; }", "PTX:2:37: 'a'"},
       {".entry f() { .reg .b32 a; .reg .b32 a; }", "PTX:2:37: 'a'"},
@@ -163,9 +163,8 @@ TEST(PtxFunctions, WhatCannotBeIsRefused) {
       {".entry f() { .reg .b32 _; }", "'_' cannot be declared"},
       {".entry f() { .weak .u32 x; }", "'.weak' is not supported in the body of a function"},
       {".entry f() .fastest { ret; }", "'.fastest' is not supported before the body"},
-      {".entry f() .blocksareclusters { ret; }",
-       "does not support grid dimensions in units of clusters"},
-      {".entry f() .maxntid 1, 2, 3, 4 { ret; }", "expected at most three numbers"},
+      {".entry f() .blocksareclusters { ret; }", "does not support .blocksareclusters"},
+      {".entry f() .maxntid 1, 2, 3, 4 { ret; }", "this directive takes at most three numbers"},
       {".entry f() .maxntid 9999999999 { ret; }", "too large for a number of threads"},
       {".entry f(.reg .v2 .f32 a) { ret; }", "a register parameter cannot be a vector"},
       {".entry f() { ret;", "PTX:2:12: this '{' is never closed"},

@@ -155,8 +155,8 @@ TEST(PtxOperands, FaultsNameTheirPlace) {
   const std::vector<std::pair<std::string, std::string>> cases{
       {"mov.u32 %r1, nobody;", "PTX:3:14: unknown name 'nobody'"},
       {"ld.u32 %r1, [nobody];", "PTX:3:14: unknown name 'nobody'"},
-      {"ld.u32 %r1, [%tid];", "'%tid' is not a register or variable that holds an address"},
-      {"ld.u32 %r1, [1.5];", "an address must be an integer"},
+      {"ld.u32 %r1, [%tid];", "a register, a variable or an integer, not with '%tid'"},
+      {"ld.u32 %r1, [1.5];", "a constant address must be an integer"},
       {"ld.u32 %r1, [%rd1+%rd2];", "expected a constant, not '%rd2'"},
       {"ld.u32 %r1, [%rd1;", "expected ']', not ';'"},
       {"mov.b64 {}, %rd1;", "expected an operand, not '}'"},
