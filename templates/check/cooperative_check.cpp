@@ -12,8 +12,8 @@ void refuse_cooperative_overlap(const FrontMatterLine& line, const LaunchSpec& l
   };
   if (!is_always(launch.cooperative) || !is_always(launch.overlap)) return;
   line.fail_at_key(
-      "a cooperative launch cannot overlap with the previous launch, because all blocks of a "
-      "cooperative launch must be resident at once; remove \"overlap\"");
+      "a cooperative launch cannot overlap with the previous launch; remove \"overlap\". Reason: "
+      "all blocks of a cooperative launch must be resident at once");
 }
 
 }  // namespace kiln

@@ -101,7 +101,8 @@ class ArgumentListParser {
                  "after a struct, only a comma or the end of the list can follow");
     }
     if (nesting == kMostArgumentNesting) {
-      line_.fail(part.offset, "structs are nested too deeply");
+      line_.fail(part.offset, fmt::format("structs are nested too deeply; the limit is {} levels",
+                                          kMostArgumentNesting));
     }
     const auto inner = part.text.substr(1, part.text.size() - 2);
     if (trimmed(inner).empty()) {
@@ -235,9 +236,9 @@ class ArgumentListParser {
     line_.fail(
         offset,
         fmt::format(
-            "the scalar {} has the type {} in the operation, but some values of that type do not "
-            "fit the type {} in this line; in the operation, write \"scalar {} {} = ...\"",
-            scalar.name, to_string(scalar.type), cpp_spelling(type), scalar.name, to_string(type)));
+            "this line passes the scalar {0} as {1}, which cannot hold every value of the declared "
+            "type {2}; in the operation, write \"scalar {0} {3} = ...\"",
+            scalar.name, cpp_spelling(type), to_string(scalar.type), to_string(type)));
   }
 
   [[nodiscard]] ArgumentSpec number(TextPart part, NumberType type) const {
@@ -282,8 +283,8 @@ class ArgumentListParser {
     if (scalar_index(name.text)) {
       line_.fail(
           name.offset,
-          fmt::format("\"{}\" is a scalar, and expressions cannot use scalars; pass the scalar as "
-                      "an argument of its own. You can write a type before it, such as (float)",
+          fmt::format("\"{0}\" is a scalar, and expressions cannot use scalars; pass the scalar as "
+                      "an argument of its own. A cast is possible, as in (float){0}",
                       name.text));
     }
     if (name.text == kWorkspace) {

@@ -66,8 +66,10 @@ void check_scope(const FrontMatterLine& line, std::string_view array, std::strin
                              "address this array; remove \"static\" or the unnamed namespace",
                              last_part(array), other->line));
   }
-  line.fail(0, fmt::format("the array in line {} has the full name {}; write \"constant {} = ...\"",
-                           other->line, other->name, other->name));
+  line.fail(0,
+            fmt::format(
+                "the full name of the array in line {} is {}, not {}; write \"constant {} = ...\"",
+                other->line, other->name, array, other->name));
 }
 
 }  // namespace
@@ -104,9 +106,10 @@ void add_constant(const FrontMatterLine& line, const Operation& operation, std::
             name));
   }
   if (operation.operands[index].pointers) {
-    line.fail(at_name, fmt::format("\"{}\" is an operand with \"pointers\", and constant memory "
-                                   "cannot hold such an operand",
-                                   name));
+    line.fail(at_name,
+              fmt::format("constant memory cannot hold the operand \"{}\", because the operand is "
+                          "declared with \"pointers\"; choose another operand",
+                          name));
   }
   if (std::ranges::find(constants, array, &ConstantSpec::array) != constants.end()) {
     line.fail(0,

@@ -27,9 +27,11 @@ FragmentStruct struct_of(const FrontMatterLine& line, const FrontMatterLine& use
                          const KernelTemplate::Fragment& fragment) {
   const Declaration& declaration = line.declaration;
   if (!declaration.bases.empty()) {
-    throw_at(declaration.place, declaration.name, 0,
-             "a template names this header in a \"use\" line, so structs of the header cannot have "
-             "base structs. Next: copy the fields of the base structs into this struct");
+    throw_at(
+        declaration.place, declaration.name, 0,
+        fmt::format("the struct {0} cannot have base structs, because a template names this "
+                    "header in a \"use\" line. Next: copy the fields of the base structs into {0}",
+                    declaration.name));
   }
   auto scanned = find_struct(fragment.text, declaration.name);
   if (!scanned) {
@@ -48,7 +50,8 @@ std::vector<FrontMatterLine> read_fragment(const FrontMatterLine& use,
     if (std::ranges::find(kOfFragments, line.key) == kOfFragments.end()) {
       line.fail_at_key(
           fmt::format("\"{}\" lines are not allowed in a header that a template names in a "
-                      "\"use\" line; write the line in the template. Such a header can contain: {}",
+                      "\"use\" line; write the line in the template. Only these lines can be in "
+                      "the header: {}",
                       line.key, fmt::join(kOfFragments, ", ")));
     }
     if (line.key == "config" || line.key == "at") {

@@ -72,9 +72,10 @@ std::int64_t read_value(const FrontMatterLine& line, TextPart part, const Tunabl
     line.fail(part.offset, fmt::format("{} is listed twice", value_text(*value)));
   }
   if (!values.empty() && is_named_value(values.front()) != is_named_value(*value)) {
-    line.fail(part.offset, fmt::format("{} mixes names and numbers; use only names or only "
-                                       "numbers",
-                                       tunable.name));
+    line.fail(part.offset,
+              fmt::format("the values of {} mix names and numbers; use only names or only "
+                          "numbers",
+                          tunable.name));
   }
   return *value;
 }
@@ -190,8 +191,8 @@ TypeRow parse_type_row(const FrontMatterLine& line, const Operation& operation) 
   for (const auto& slot : row.slots) {
     if (!is_grounded(slot.name)) {
       line.fail(0,
-                fmt::format("no type is listed for \"{0}\": the slots in this line refer only to "
-                            "each other; list types for one of them, as in \"{0}=f16|bf16\"",
+                fmt::format("the slots in this line refer only to each other, so the slot \"{0}\" "
+                            "has no types; write types for a slot, as in \"{0}=f16|bf16\"",
                             slot.name));
     }
   }

@@ -80,8 +80,8 @@ void check_filled_in(const std::vector<FrontMatterLine>& lines) {
     const auto places = places_to_fill_in(line);
     if (places.empty()) continue;
     line.fail(places.front(),
-              fmt::format("replace {}{}{}{}", kFillInWord,
-                          count > 1 ? fmt::format(" (the first of {} places)", count) : "",
+              fmt::format("replace this {}{}{}{}", kFillInWord,
+                          count > 1 ? fmt::format(", the first of {} in this file", count) : "",
                           line.comment.empty() ? "" : ": ", line.comment));
   }
 }

@@ -202,8 +202,7 @@ class FrontMatterParser {
       parts_.launch_struct.type = line.declaration.name;
       if (line.declaration.name == parts_.config_struct.type) {
         line.fail_at_key(
-            "this struct is already the config struct, whose values are compiled into the kernel; "
-            "declare a separate struct for values that are known only at launch");
+            "the config struct cannot also be the \"at launch\" struct; declare a second struct");
       }
     });
     find_bases();
@@ -307,8 +306,8 @@ class FrontMatterParser {
   void read_constant(const FrontMatterLine& line) {
     if (!operation_->is_declared()) {
       line.fail_at_key(
-          fmt::format("\"constant\" lines are only for operations that a file declares; kernels of "
-                      "{} get all operands in one struct",
+          fmt::format("a \"constant\" line is not possible here, because kernels of {} get all "
+                      "operands in one struct; remove this line",
                       operation_->name));
     }
     add_constant(line, *operation_, parts_.about.source, parts_.run.constants);
@@ -373,9 +372,10 @@ class FrontMatterParser {
       if (found == by_slot.end()) continue;
       if (found->second->state == Let::State::open) {
         const std::string& used = parts_.space.names.name(slot);
-        let.line->fail(
-            offset_of_name(let.line->text, used),
-            fmt::format("\"{0}\" depends on \"{1}\", and \"{1}\" depends on \"{0}\"", name, used));
+        let.line->fail(offset_of_name(let.line->text, used),
+                       fmt::format("these \"let\" lines form a cycle: \"{0}\" depends on \"{1}\", "
+                                   "and \"{1}\" depends on \"{0}\"; remove one dependency",
+                                   name, used));
       }
       place_let(*found->second, by_slot);
     }
@@ -401,8 +401,8 @@ class FrontMatterParser {
       const auto& used = parts_.space.names.name(slot);
       if (is_size(used)) {
         line.fail(offset_of_name(line.text, used),
-                  fmt::format("a \"let\" line cannot use the size \"{}\": \"let\" values are "
-                              "compiled into the kernel, but one kernel serves many sizes",
+                  fmt::format("a \"let\" line cannot use the size \"{}\", because \"let\" values "
+                              "are compiled into the kernel; pass the value at launch instead",
                               used));
       }
       if (contains(not_compiled_, used)) {
@@ -437,8 +437,8 @@ class FrontMatterParser {
   void read_args(const FrontMatterLine& line) {
     if (!operation_->is_declared()) {
       line.fail_at_key(
-          fmt::format("\"args\" lines are only for operations that a file declares; all kernels of "
-                      "{} get the same struct",
+          fmt::format("an \"args\" line is not possible here, because all kernels of {} get the "
+                      "same struct; remove this line",
                       operation_->name));
     }
     if (args_lines_.back() != nullptr)

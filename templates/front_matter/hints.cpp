@@ -45,9 +45,10 @@ std::vector<FrontMatterLine> read_hints(const KernelTemplate::Hints& hints,
   auto lines = read_front_matter(hints.file, hints.text);
   for (const auto& line : lines) {
     if (std::find(kHints.begin(), kHints.end(), line.key) != kHints.end()) continue;
-    line.fail_at_key(fmt::format(
-        "a hints file can contain only {1} lines, but no \"{0}\" lines; write this line in {2}",
-        line.key, fmt::join(kHints, ", "), owner));
+    line.fail_at_key(
+        fmt::format("\"{}\" lines are not allowed in a hints file; write this line in {}. Only "
+                    "these lines can be in a hints file: {}",
+                    line.key, owner, fmt::join(kHints, ", ")));
   }
   return lines;
 }

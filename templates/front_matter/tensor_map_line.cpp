@@ -28,7 +28,9 @@ class MapParser {
     const auto colon = line_.text.find(':');
     const auto slot = trimmed(std::string_view(line_.text).substr(0, colon));
     if (colon == std::string_view::npos || slot.find('?') != std::string_view::npos) {
-      line_.fail(0, "a map begins with the name of its operand: \"a: k, m; box 64, tile_m\"");
+      line_.fail(0,
+                 "a \"map\" line begins with the name of a type slot, for example a, as in \"a: k, "
+                 "m; box 64, tile_m\"");
     }
     const auto& slots = operation.type_slots();
     if (std::find(slots.begin(), slots.end(), slot) == slots.end()) {
@@ -101,14 +103,20 @@ class MapParser {
     // A leading dimension is of dimension 1; whatever is above that must be said.
     const bool fits = spec_.pitch.empty() ? rank <= 2 : spec_.pitch.size() + 1 == rank;
     if (!fits) {
-      line_.fail(0, fmt::format("this map needs \"pitch\" with {} values: the stride in elements "
-                                "of each dimension except the first",
-                                rank - 1));
+      line_.fail(
+          0,
+          rank == 1
+              ? std::string("a map of one dimension has no \"pitch\"; remove \"pitch\"")
+              : fmt::format("a map of {} dimensions needs \"pitch\" with {} values: one stride, in "
+                            "elements, for each dimension except the first",
+                            rank, rank - 1));
     }
     if (operation.operand(spec_.slot) == nullptr && !spec_.workspace) {
-      line_.fail(0, fmt::format("the operation has no operand \"{0}\"; if the tensor is in the "
-                                "workspace, add \"in_workspace OFFSET\" with its byte offset",
-                                spec_.slot));
+      line_.fail(
+          0, fmt::format(
+                 "the operation has no operand \"{}\". If the tensor is in the "
+                 "workspace, add \"in_workspace OFFSET\"; OFFSET is the byte offset of the tensor",
+                 spec_.slot));
     }
   }
 

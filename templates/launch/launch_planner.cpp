@@ -104,7 +104,8 @@ std::vector<std::int64_t> LaunchPlanner::bind(const Config& config) const {
     const auto value = let.value.evaluate(values);
     if (!value) {
       throw Error(ErrorKind::usage,
-                  fmt::format("{}: {} is undefined (division by zero or overflow) for \"{}\"",
+                  fmt::format("{}: the \"let\" value {} is undefined (division by zero or "
+                              "overflow); the configuration is \"{}\"",
                               kernel_template_.name(), let.name, config.canonical()));
     }
     values[static_cast<std::size_t>(space.layout->derived_slots()[i])] = *value;
@@ -142,9 +143,9 @@ std::vector<LaunchGeometry> LaunchPlanner::geometry_of(const Bound& bound,
                            evaluator.value("cooperative", *launch.cooperative, kLeast, kMost) != 0;
     if (geometry.cooperative && geometry.overlaps) {
       evaluator.fail(
-          "a cooperative launch cannot overlap with the previous launch, because all blocks of a "
-          "cooperative launch must be resident at once; set \"overlap\" to 0 where \"cooperative\" "
-          "is 1");
+          "a cooperative launch cannot overlap with the previous launch; set \"overlap\" to 0 "
+          "where \"cooperative\" is 1. Reason: all blocks of a cooperative launch must be resident "
+          "at once");
     }
     // Each dimension is in range; the product need not be.
     if (std::cmp_greater(count_of(geometry.block), limits_.max_threads)) {
@@ -179,9 +180,10 @@ std::vector<LaunchGeometry> LaunchPlanner::geometry_of(const Bound& bound,
   if (std::ranges::all_of(result, &LaunchGeometry::left_out)) {
     throw Error(
         ErrorKind::template_,
-        fmt::format("{}: no launch would run, because every \"when\" condition is 0 with the "
-                    "configuration \"{}\" for {}; change a condition",
-                    kernel_template_.file(), bound.config.canonical(), problem_.sizes_text()));
+        fmt::format(
+            "{}: no launch would run, because every \"when\" condition is 0; change a condition. "
+            "The configuration is \"{}\", and the sizes are {}",
+            kernel_template_.file(), bound.config.canonical(), problem_.sizes_text()));
   }
   return result;
 }
@@ -199,8 +201,9 @@ std::int64_t LaunchPlanner::workspace_bytes_of(const Bound& bound) const {
   if (!workspace) return 0;
   const LaunchEvaluator evaluator(
       [&] {
-        return fmt::format("{}: workspace with \"{}\" for {}", kernel_template_.file(),
-                           bound.config.canonical(), problem_.sizes_text());
+        return fmt::format("{}: workspace (configuration \"{}\"; sizes {})",
+                           kernel_template_.file(), bound.config.canonical(),
+                           problem_.sizes_text());
       },
       bound.values);
   return evaluator.value("workspace", *workspace, 0, kMost);
@@ -216,7 +219,7 @@ std::vector<NamedValue> LaunchPlanner::costs_of(const Bound& bound) const {
   for (const auto& cost : lines) {
     const LaunchEvaluator evaluator(
         [&] {
-          return fmt::format("{}:{}: cost with \"{}\" for {}", cost.file, cost.line,
+          return fmt::format("{}:{}: cost (configuration \"{}\"; sizes {})", cost.file, cost.line,
                              bound.config.canonical(), problem_.sizes_text());
         },
         values);
@@ -240,19 +243,19 @@ std::int64_t LaunchPlanner::field_value(const ConfigField& field, const Bound& b
       is_flag ? value == 0 || value == 1
               : std::in_range<std::int32_t>(value) || (!is_number && is_named_value(value));
   if (!fits) {
-    const bool is_macro = kernel_template_.config_struct().type.empty();
-    throw Error(
-        ErrorKind::template_,
-        fmt::format("{}: {} = {} does not fit {} {}; the configuration is \"{}\"",
-                    kernel_template_.file(), field.name, value, is_macro ? "an" : "the field's",
-                    is_flag ? "bool" : "int", bound.config.canonical()));
+    throw Error(ErrorKind::template_,
+                fmt::format("{0}: {1} = {2} does not fit the type {3}; correct the expression of "
+                            "{1}. The configuration is \"{4}\"",
+                            kernel_template_.file(), field.name, value, is_flag ? "bool" : "int",
+                            bound.config.canonical()));
   }
   return value;
 }
 
 std::string LaunchPlanner::launch_text(const LaunchSpec& launch, const Bound& bound) const {
-  return fmt::format("{}:{}: launch of {} with \"{}\" for {}", kernel_template_.file(), launch.line,
-                     launch.kernel, bound.config.canonical(), problem_.sizes_text());
+  return fmt::format("{}:{}: launch of {} (configuration \"{}\"; sizes {})",
+                     kernel_template_.file(), launch.line, launch.kernel, bound.config.canonical(),
+                     problem_.sizes_text());
 }
 
 }  // namespace kiln

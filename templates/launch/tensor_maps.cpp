@@ -28,9 +28,8 @@ class Planner {
   TensorMapPlan run(const Operation& operation, const Problem& problem) {
     plan_.type = problem.type(spec_.slot).value_or(DType::f16);
     if (packed_values(plan_.type) > 1) {
-      fail(fmt::format(
-          "{} has several values per byte, and a tensor map cannot describe such a type",
-          to_string(plan_.type)));
+      fail(fmt::format("a tensor map cannot describe the packed type {} (several values per byte)",
+                       to_string(plan_.type)));
     }
     place(operation);
     plan_.rank = static_cast<std::uint8_t>(spec_.extents.size());
@@ -99,9 +98,10 @@ class Planner {
       plan_.pointer_at = operand->pointer_at;
       plan_.ld_at = operand->ld_at;
     } else {
-      fail(
-          "the operation has no operand of this name, so the map is of the workspace, but the "
-          "\"in_workspace\" offset is negative; write an offset of 0 or more");
+      fail(fmt::format(
+          "the \"in_workspace\" offset is {}, and a negative offset selects the operand {}, but "
+          "the operation has no operand {}; write an offset of 0 or more",
+          in_workspace, spec_.slot, spec_.slot));
     }
   }
 

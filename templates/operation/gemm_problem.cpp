@@ -107,11 +107,12 @@ void check_recorded(const Gemm& g) {
   for (const EpilogueSlot& slot : entry->expression.operands()) {
     const DType type = element_type(slot, g.d);
     if (!slot.recorded || type == epilogue_type(g)) continue;
-    throw Error(ErrorKind::usage,
-                fmt::format("gemm: amax records a maximum as {}, but {} has the type {}; write "
-                            "{}:{} in the epilogue",
-                            to_string(epilogue_type(g)), slot.name, to_string(type), slot.name,
-                            to_string(epilogue_type(g))));
+    throw Error(
+        ErrorKind::usage,
+        fmt::format("gemm: amax records a maximum as {}, but the operand {} has the type {}; write "
+                    "{}:{} in the epilogue",
+                    to_string(epilogue_type(g)), slot.name, to_string(type), slot.name,
+                    to_string(epilogue_type(g))));
   }
 }
 
@@ -232,10 +233,9 @@ void check_gemm_problem(const Problem& problem) {
     }
   }
   if (made == problem) return;
-  throw Error(
-      ErrorKind::usage,
-      fmt::format("gemm: \"{}\" is not the text that Kiln writes for this problem; write \"{}\"",
-                  problem.canonical(), made.canonical()));
+  throw Error(ErrorKind::usage,
+              fmt::format("gemm: the problem \"{}\" is not in canonical form; write \"{}\"",
+                          problem.canonical(), made.canonical()));
 }
 
 }  // namespace kiln

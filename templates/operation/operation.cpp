@@ -140,10 +140,12 @@ std::vector<std::int64_t> Operation::whole_values(const Problem& problem) const 
   for (const auto& each : derived) {
     const auto result = each.second.evaluate(values);
     if (!result) {
-      throw Error(ErrorKind::usage,
-                  fmt::format("\"{1} = {2}\" of {3} has no value (division by zero or overflow) "
-                              "with the sizes \"{0}\"; choose other sizes",
-                              problem.sizes_text(), each.first, each.second.text(), name));
+      throw Error(
+          ErrorKind::usage,
+          fmt::format(
+              "{}: the derived size \"{} = {}\" is undefined (division by zero or overflow) "
+              "for the sizes \"{}\"; choose other sizes",
+              name, each.first, each.second.text(), problem.sizes_text()));
     }
     values.push_back(*result);
   }

@@ -27,7 +27,7 @@ class ProblemCheck {
 
   void run() {
     if (problem_.operation != operation_.name) {
-      refuse(fmt::format("its operation is \"{}\"", problem_.operation));
+      refuse(fmt::format("the problem names the operation \"{}\"", problem_.operation));
     }
     values_ = operation_.whole_values(problem_);
     check_names("size", problem_.sizes, &NamedValue::name, operation_.size_names());
@@ -47,7 +47,8 @@ class ProblemCheck {
  private:
   [[noreturn]] void refuse(const std::string& why) const {
     throw Error(ErrorKind::usage,
-                fmt::format("\"{}\" is not a problem of {}: {}; \"kiln operations {}\" shows the "
+                fmt::format("the problem \"{}\" does not fit the operation {}: {}; \"kiln "
+                            "operations {}\" shows the "
                             "sizes, types and traits of the operation",
                             problem_.canonical(), operation_.name, why, operation_.name));
   }
@@ -139,23 +140,23 @@ class ProblemCheck {
     const std::int64_t low = value_of(operand, "fill", *operand.fill.low);
     const std::int64_t high = value_of(operand, "fill", *operand.fill.high);
     if (low > high) {
-      refuse_fill(operand, fmt::format("with numbers from {} to {}: write the smaller number first",
-                                       low, high));
+      refuse_fill(operand, low, high, "write the smaller number first");
     }
     const DType type = problem_.type(operand.name).value();
     const auto number = parse_number_type(to_string(type));
     if (!number || !range_of(*number).whole) return;
     for (const std::int64_t bound : {low, high}) {
       const std::string why = why_not_of_type(*number, bound);
-      if (!why.empty())
-        refuse_fill(operand, fmt::format("with numbers from {} to {}: {}", low, high, why));
+      if (!why.empty()) refuse_fill(operand, low, high, why);
     }
   }
 
-  [[noreturn]] void refuse_fill(const OperandSpec& operand, const std::string& why) const {
-    throw Error(ErrorKind::usage,
-                fmt::format("{}:{}: for {} the operand {} is filled {}", operation_.origin.file,
-                            operand.line, problem_.canonical(), operand.name, why));
+  [[noreturn]] void refuse_fill(const OperandSpec& operand, std::int64_t low, std::int64_t high,
+                                const std::string& why) const {
+    throw Error(ErrorKind::usage, fmt::format("{}:{}: the operand {} cannot be filled with numbers "
+                                              "from {} to {}: {}. The problem is \"{}\"",
+                                              operation_.origin.file, operand.line, operand.name,
+                                              low, high, why, problem_.canonical()));
   }
 
   /// From row to row; 0 if a row has no elements.

@@ -149,9 +149,11 @@ TraitSpec parse_trait(const FrontMatterLine& line) {
   TraitSpec trait{std::string(words[0].text), {}, line.comment};
   for (std::size_t i = 1; i < words.size(); ++i) {
     if (trait.values.size() == kMostValues) {
-      line.fail(words[i].offset, fmt::format("the trait has more than {} values; declare a size "
-                                             "instead of the trait, or a tunable in the templates",
-                                             kMostValues));
+      line.fail(
+          words[i].offset,
+          fmt::format("the trait has more than {} values; replace the trait with a size of the "
+                      "operation or with a tunable in the templates",
+                      kMostValues));
     }
     const auto value = parse_integer_part(line, words[i]);
     if (std::ranges::find(trait.values, value) != trait.values.end()) {
@@ -230,11 +232,12 @@ FillSpec parse_fill(const FrontMatterLine& line, TextPart part, const NameTable&
   const bool has_range =
       fill.kind == FillSpec::Kind::integers || fill.kind == FillSpec::Kind::sorted;
   if (words.size() != (has_range ? 3U : 1U)) {
-    line.fail(part.offset,
-              has_range ? fmt::format("write the least and the largest number after \"{0}\"; put "
-                                      "expressions with spaces into parentheses: {0} 0 (n - 1)",
-                                      *kind)
-                        : fmt::format("remove the text after \"{}\"", *kind));
+    line.fail(part.offset, has_range
+                               ? fmt::format("write two numbers after \"{0}\": the smallest and "
+                                             "the largest. Put an expression that contains spaces "
+                                             "in parentheses, as in \"{0} 0 (n - 1)\"",
+                                             *kind)
+                               : fmt::format("remove the text after \"{}\"", *kind));
   }
   if (!has_range) return fill;
   const auto bound = [&](TextPart word) {

@@ -89,7 +89,9 @@ class OperationParser {
     });
     for_each("deterministic", [this](const FrontMatterLine& line) {
       if (line.text != "0" && line.text != "1") {
-        line.fail(0, "write 1 if two runs give the same bits, or 0 if two runs may differ");
+        line.fail(0,
+                  "\"deterministic\" must be 1 (all runs give the same bits) or 0 (results of two "
+                  "runs may differ)");
       }
       result_.judge.deterministic = line.text == "1";
     });
@@ -221,10 +223,10 @@ class OperationParser {
     const std::string slot = declared_.back();
     for (const auto* const property : {"_bytes", "_packed", "_type"}) {
       if (result_.names_.all.find(slot + property) >= 0) {
-        line.fail(0,
-                  fmt::format("the type slot \"{0}\" also declares the name \"{0}{1}\", but "
-                              "another line declares this name, too; rename the slot or the other",
-                              slot, property));
+        line.fail(
+            0, fmt::format("the type slot \"{0}\" automatically declares the name \"{0}{1}\", but "
+                           "another line already declares \"{0}{1}\"; rename one of the two",
+                           slot, property));
       }
       result_.names_.all.intern(slot + property);
     }
@@ -284,12 +286,14 @@ class OperationParser {
                       operand.name));
     }
     if (operand.pointers && (operand.extents.size() == 1 || operand.ld)) {
-      line.fail(0, operand.ld
-                       ? fmt::format("the arrays that {} points to are contiguous; remove \"ld\"",
-                                     operand.name)
-                       : fmt::format("{} needs a second extent: the first extent is the number of "
-                                     "pointers, and the others are the extents of each array",
-                                     operand.name));
+      line.fail(
+          0, operand.ld
+                 ? fmt::format("the arrays that {} points to are contiguous; remove \"ld\"",
+                               operand.name)
+                 : fmt::format(
+                       "{} has \"pointers\", so {} needs at least two extents: first the number of "
+                       "pointers, then the extents of each array",
+                       operand.name, operand.name));
     }
     result_.operands.push_back(std::move(operand));
   }
@@ -368,7 +372,7 @@ class OperationParser {
     for_each("ragged", [this](const FrontMatterLine& line) {
       if (result_.judge.ragged.size() == kMostRagged) {
         line.fail_at_key(
-            fmt::format("the operation has too many \"ragged\" lines; the limit is {}, because "
+            fmt::format("the operation has too many \"ragged\" lines; the limit is {}. "
                         "Kiln verifies every candidate at the sizes of each line",
                         kMostRagged));
       }
@@ -452,7 +456,8 @@ class OperationParser {
       }
       for_each("right", [&](const FrontMatterLine& rule) {
         if (rule.text_place.line != right->line) return;
-        rule.fail(0, fmt::format("this \"right\" line needs a kernel; add a \"//@ {} NAME\" line "
+        rule.fail(0, fmt::format("this \"right\" line needs a {0} kernel, but the file names none; "
+                                 "add a \"//@ {0} NAME\" line "
                                  "with the name of a kernel of this file",
                                  key));
       });
@@ -469,8 +474,9 @@ class OperationParser {
         continue;
       }
       line.fail_at_key(
-          fmt::format("the output {0} has no \"right\" line; add \"//@ right {0} bound 4 of {0}\" "
-                      "(4 unit roundoffs of the type of {0}), \"//@ right {0} exact\", or \"//@ "
+          fmt::format("the output {0} has no \"right\" line. Next: add \"//@ right {0} exact\", "
+                      "\"//@ right {0} bound 4 of {0}\" "
+                      "(an error of 4 unit roundoffs), or \"//@ "
                       "right {0} within 1e-5 1e-6\" (relative and absolute error)",
                       operand.name));
     }
@@ -489,8 +495,8 @@ class OperationParser {
       const auto words = split_words(type.text);
       for (std::size_t i = 1; i < words.size(); ++i) {
         if (packed_values(parse_dtype(words[i].text).value()) == 1) continue;
-        type.fail(words[i].offset, fmt::format("{} has several values per byte; operations with a "
-                                               "reference do not support such types",
+        type.fail(words[i].offset, fmt::format("an operation with a reference cannot use the "
+                                               "packed type {} (several values per byte)",
                                                words[i].text));
       }
     });
@@ -507,9 +513,12 @@ class OperationParser {
     if (is_varied) return;
     for_each("size", [&](const FrontMatterLine& line) {
       if (parse_size(line, result_.names_.all).name != size.name) return;
-      line.fail(0, fmt::format("every \"ragged\" line uses the default of {0}, so a kernel that "
-                               "ignores {0} would pass; add \"{0}=...\" to one line",
-                               size.name));
+      line.fail(
+          0,
+          fmt::format(
+              "every \"ragged\" line uses the default of {0}, so a kernel that "
+              "ignores {0} would pass; in one of these lines, add \"{0}=...\" with another value",
+              size.name));
     });
   }
 

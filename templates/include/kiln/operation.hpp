@@ -97,7 +97,7 @@ class ShortList {
   ShortList(const Given* values, std::size_t count) : count_(count) {
     if (count > Most) {
       throw Error(ErrorKind::usage, "launch: " + std::to_string(count) +
-                                        " values are given, but an operation takes at most " +
+                                        " values are given in one list, but a list has at most " +
                                         std::to_string(Most));
     }
     std::copy(values, values + count, values_.begin());

@@ -329,11 +329,11 @@ TEST_F(Transfer, ProblemsThatTuneWouldNotMakeAreRefused) {
       {odd_trial([](Problem& p) { p.traits.clear(); }), "has no trait \"trans_a\""},
       {odd_trial([](Problem& p) { p.traits[2].value = 3; }), "align_a is 3"},
       {odd_trial([](Problem& p) { p.traits[4].value = 4; }),
-       "align_c=4 align_d=16 reads_c=0 | m=128 n=256 k=256\" is not the text that Kiln writes"},
+       "align_c=4 align_d=16 reads_c=0 | m=128 n=256 k=256\" is not in canonical form"},
       {odd_trial([](Problem& p) { p.types.pop_back(); }), "has no type \"acc\""},
       {odd_trial([](Problem& p) { p.types[3].type = DType::s4; }), "d = s4"},
       {odd_trial([](Problem& p) { p.epilogue = "acc*(2)"; }),
-       "epilogue=acc*(2) | m=128 n=256 k=256\" is not the text that Kiln writes"},
+       "epilogue=acc*(2) | m=128 n=256 k=256\" is not in canonical form"},
       {odd_trial([](Problem& p) { p.epilogue = "silo(acc)"; }), "silo"},
   };
   std::string text = kHeader1;

@@ -184,9 +184,10 @@ TEST_F(HintsTest, AreNoSecondComplaintAboutATemplateThatCannotBeRead) {
 
 TEST_F(HintsErrorTest, StatementsOfOtherKindsBelongInTheTemplate) {
   EXPECT_THAT(error_of("//@ prefer m > 1\n//@ require m > 1\n"),
-              AllOf(StartsWith("tiny.hints:2:5: a hints file can contain only prefer, usual, cost "
-                               "lines, but no \"require\" lines; write this line in "),
-                    HasSubstr("tiny.cu\n  //@ require m > 1\n")));
+              AllOf(StartsWith("tiny.hints:2:5: \"require\" lines are not allowed in a hints file; "
+                               "write this line in "),
+                    HasSubstr("tiny.cu. Only these lines can be in a hints file: prefer, usual, "
+                              "cost\n  //@ require m > 1\n")));
   EXPECT_THAT(error_of("//@ let wide = 2\n"),
               AllOf(StartsWith("tiny.hints:1:5: "), HasSubstr("\"let\"")));
   EXPECT_THAT(error_of("//@ cots fp32 = 1\n"),

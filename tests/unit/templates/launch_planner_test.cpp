@@ -58,7 +58,8 @@ TEST(LaunchPlanner, AnUndefinedOrNegativeCostIsAnErrorWithItsLine) {
         tiny_with_launch("//@ grid 1\n//@ block threads\n//@ cost waits = " + value + "\n");
     return error_text(ErrorKind::template_, [&] { (void)planner_of(kernel).costs(kTiles); });
   };
-  EXPECT_THAT(text("k / (m - m)"), HasSubstr("tiny.cu:24: cost with \"tile_m=64 tile_n=32\""));
+  EXPECT_THAT(text("k / (m - m)"),
+              HasSubstr("tiny.cu:24: cost (configuration \"tile_m=64 tile_n=32\"; sizes "));
   EXPECT_THAT(text("k / (m - m)"), HasSubstr("waits \"k / (m - m)\" is undefined"));
   EXPECT_THAT(text("k - 65"), HasSubstr("\"k - 65\" is -1"));
 }
@@ -80,7 +81,7 @@ TEST(LaunchPlanner, ABoolIsZeroOrOne) {
   const auto made = KernelTemplate::parse("tiny.cu", text);
   EXPECT_THAT(
       error_text(ErrorKind::template_, [&] { (void)planner_of(made).config_fields(kTiles); }),
-      HasSubstr("odd = 2 does not fit the field's bool"));
+      HasSubstr("odd = 2 does not fit the type bool"));
 }
 
 TEST(LaunchPlanner, ConfigFieldsAreInts) {
@@ -141,10 +142,10 @@ TEST(LaunchGeometry, ALaunchMayBeLeftOut) {
   EXPECT_EQ(count_of(geometry[1].grid), 0U) << "a grid of 0 would be an error otherwise";
 
   const auto none = tiny_with_launch("//@ when 0\n//@ grid 4\n//@ block 32\n");
-  EXPECT_EQ(error_text(ErrorKind::template_, [&] { (void)planner_of(none).geometry(kTiles); }),
-            "tiny.cu: no launch would run, because every \"when\" condition is 0 with the "
-            "configuration \"tile_m=64 tile_n=32\" for "
-            "m=100 n=70 k=64; change a condition");
+  EXPECT_EQ(
+      error_text(ErrorKind::template_, [&] { (void)planner_of(none).geometry(kTiles); }),
+      "tiny.cu: no launch would run, because every \"when\" condition is 0; change a condition. "
+      "The configuration is \"tile_m=64 tile_n=32\", and the sizes are m=100 n=70 k=64");
   const auto undefined = tiny_with_launch("//@ when 1 / (m - 100)\n//@ grid 4\n//@ block 32\n");
   EXPECT_THAT(
       error_text(ErrorKind::template_, [&] { (void)planner_of(undefined).geometry(kTiles); }),
@@ -158,9 +159,10 @@ TEST(LaunchGeometry, OutOfRange) {
       (void)LaunchPlanner(made, planned_problem(), limits_of_arch(arch).value()).geometry(kTiles);
     });
   };
-  EXPECT_EQ(why("//@ grid 1, 65536\n//@ block 32\n"),
-            "tiny.cu:21: launch of tiny with \"tile_m=64 tile_n=32\" for m=100 n=70 k=64: "
-            "grid.y \"65536\" is 65536, but must be from 1 to 65535");
+  EXPECT_EQ(
+      why("//@ grid 1, 65536\n//@ block 32\n"),
+      "tiny.cu:21: launch of tiny (configuration \"tile_m=64 tile_n=32\"; sizes m=100 n=70 k=64): "
+      "grid.y \"65536\" is 65536, but must be from 1 to 65535");
   EXPECT_THAT(why("//@ grid m - 100\n//@ block 32\n"), HasSubstr("\"m - 100\" is 0"));
   EXPECT_THAT(why("//@ grid 1 / (m - 100)\n//@ block 32\n"), HasSubstr("undefined"));
   EXPECT_THAT(why("//@ grid 2147483648\n//@ block 32\n"), HasSubstr("grid.x"));

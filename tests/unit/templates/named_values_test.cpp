@@ -145,7 +145,7 @@ TEST(NamedValueErrors, SayWhatToWrite) {
   EXPECT_THAT(broken_names("Copy copy;", "int copy;"),
               AllOf(StartsWith("named.cu:9:"), HasSubstr("enum class Kind { registers, ... }")));
   EXPECT_THAT(broken_names("registers cp_async* tma", "registers 1"),
-              HasSubstr("copy mixes names and numbers"));
+              HasSubstr("the values of copy mix names and numbers"));
   EXPECT_THAT(broken_names("registers cp_async* tma", "0 1"), HasSubstr("must be names"));
   EXPECT_THAT(broken_names("registers cp_async* tma", "Registers"),
               HasSubstr("\"Registers\" is neither a 32-bit integer nor a name"));

@@ -37,9 +37,10 @@ TEST(OperationCheck, TakesItsProblems) {
 }
 
 TEST(OperationCheck, NamesWhatIsOutside) {
-  EXPECT_THAT(refusal(softmax_problem(0, 1)),
-              AllOf(HasSubstr("is not a problem of soft: rows is 0, but must be from 1 to 65536"),
-                    HasSubstr("kiln operations soft")));
+  EXPECT_THAT(
+      refusal(softmax_problem(0, 1)),
+      AllOf(HasSubstr("does not fit the operation soft: rows is 0, but must be from 1 to 65536"),
+            HasSubstr("kiln operations soft")));
   EXPECT_THAT(refusal(softmax_problem(1, 4097)),
               AllOf(HasSubstr("cols is 4097"), HasSubstr("1 to 4096")));
   Problem problem = softmax_problem(1, 1);
@@ -50,7 +51,7 @@ TEST(OperationCheck, NamesWhatIsOutside) {
   EXPECT_THAT(refusal(problem), HasSubstr("masked is 2, but the allowed values are 0 1"));
   problem = softmax_problem(1, 1);
   problem.operation = "gemm";
-  EXPECT_THAT(refusal(problem), HasSubstr("its operation is \"gemm\""));
+  EXPECT_THAT(refusal(problem), HasSubstr("the problem names the operation \"gemm\""));
   problem = softmax_problem(1, 1);
   problem.epilogue = "x";
   EXPECT_THAT(refusal(problem), HasSubstr("only gemm"));
@@ -116,7 +117,7 @@ TEST(OperationCheck, AFillIsWithinItsTypeAndHasItsLine) {
     return refusal(problem, text);
   };
   EXPECT_THAT(filled(DType::s16, "fill integers 0 40000"),
-              HasSubstr("soft.cu:15: for soft x=s16 y=f32"));
+              HasSubstr("soft.cu:15: the operand x cannot be filled with numbers"));
   EXPECT_THAT(filled(DType::s16, "fill integers 0 40000"),
               AllOf(HasSubstr("from 0 to 40000"), HasSubstr("-32768 to 32767")));
   EXPECT_THAT(filled(DType::u8, "fill sorted 0 1000"), HasSubstr("0 to 255"));

@@ -216,7 +216,7 @@ TEST(OperationLines, MistakesInTypesAndOperandsAreShown) {
               HasSubstr("remove the text after"));
   EXPECT_THAT(complaint_about("fill uniform", "fill integers 0"), HasSubstr("integers 0 (n - 1)"));
   EXPECT_THAT(complaint_about("fill uniform", "fill integers 0 cols - 1"),
-              HasSubstr("put expressions with spaces into parentheses"));
+              HasSubstr("Put an expression that contains spaces in parentheses"));
   EXPECT_THAT(complaint_about("fill uniform", "fill integers 0 clos"),
               AllOf(HasSubstr("soft.cu:15:50: "), HasSubstr("\"clos\"")));
   EXPECT_THAT(complaint_about("fill uniform", "fil uniform"),
@@ -244,7 +244,7 @@ TEST(OperationLines, OperandsMayBeBehindPointers) {
   EXPECT_EQ(layout_of(*deep.operand("x"), values).rows, 7);
   EXPECT_EQ(layout_of(*deep.operand("x"), values).cols, 10);
   EXPECT_THAT(complaint_about("x in: rows, cols; fill", "x in: rows; pointers; fill"),
-              HasSubstr("x needs a second extent"));
+              HasSubstr("x needs at least two extents"));
   EXPECT_THAT(
       complaint_about("x in: rows, cols; fill", "x in: rows, cols; ld cols; pointers; fill"),
       HasSubstr("remove \"ld\""));

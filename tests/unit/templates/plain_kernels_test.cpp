@@ -128,8 +128,9 @@ TEST(PlainKernels, AnArgumentThatDoesNotFitNamesTheLaunch) {
           [&] {
             (void)LaunchPlanner(wide, row_problem(65536, 2), hopper()).argument_plans(kRowConfig);
           }),
-      AllOf(StartsWith("row.cu:10: launch of fill_sums with \"block_size=128 shift=-1\" for "
-                       "rows=65536 cols=2"),
+      AllOf(StartsWith(
+                "row.cu:10: launch of fill_sums (configuration \"block_size=128 shift=-1\"; sizes "
+                "rows=65536 cols=2)"),
             HasSubstr("(long long)")));
   const auto undefined = row_plain("{rows, (float) cols}", "rows / (cols - 2)");
   EXPECT_THAT(
@@ -281,8 +282,9 @@ TEST(PlainKernelsError, Macros) {
               AllOf(StartsWith("row.cu:7:16:"), HasSubstr("name = 64 128* 256")));
   EXPECT_THAT(broken_row("tune       shift = -1* 0", "tune       shift ="),
               AllOf(StartsWith("row.cu:7:23:"), HasSubstr("\"tune\"")));
-  EXPECT_THAT(broken_row("tune       shift = -1* 0", "tune       shift = -1* x"),
-              AllOf(StartsWith("row.cu:7:28:"), HasSubstr("shift mixes names and numbers")));
+  EXPECT_THAT(
+      broken_row("tune       shift = -1* 0", "tune       shift = -1* x"),
+      AllOf(StartsWith("row.cu:7:28:"), HasSubstr("the values of shift mix names and numbers")));
   EXPECT_THAT(broken_row("//@              256", "//@              256 64"),
               StartsWith("row.cu:5:22:"));
   EXPECT_THAT(broken_row("let        warps = block_size / 32", "let        warps"),
@@ -375,8 +377,8 @@ TEST(PlainKernels, ConstantsOfNamespacesAreNamedWithThem) {
     const std::string text = error_text(ErrorKind::template_, [&] { (void)line(wrong); });
     EXPECT_THAT(text, wrong.starts_with("::")
                           ? HasSubstr("\"ARRAY = OPERAND\"")
-                          : HasSubstr("has the full name phys::si::d_x; write \"constant "
-                                      "phys::si::d_x = ...\""));
+                          : HasSubstr("is phys::si::d_x, not " + wrong.substr(0, wrong.find(' ')) +
+                                      "; write \"constant phys::si::d_x = ...\""));
   }
   const auto hidden = [](const std::string& declaration) {
     return error_text(ErrorKind::template_, [&] {

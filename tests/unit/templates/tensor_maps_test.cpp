@@ -125,7 +125,7 @@ TEST(TensorMaps, DescriptionsTellPlansApart) {
 }
 
 TEST(TensorMaps, LinesThatAreWrongArePointedAt) {
-  EXPECT_THAT(parse_error("k, m; box 8, 8"), HasSubstr("begins with the name of its operand"));
+  EXPECT_THAT(parse_error("k, m; box 8, 8"), HasSubstr("begins with the name of a type slot"));
   EXPECT_THAT(parse_error("x: k, m; box 8, 8"), HasSubstr("gemm has no type slot \"x\""));
   EXPECT_THAT(parse_error("a: k, m"),
               HasSubstr("box of this map has 0 dimensions, but the tensor has 2"));
@@ -133,6 +133,7 @@ TEST(TensorMaps, LinesThatAreWrongArePointedAt) {
               AllOf(HasSubstr("a map has no part \"swizle\""), HasSubstr("\"swizzle\"?")));
   EXPECT_THAT(parse_error("a: k, m; box 8, 8; box 8, 8"), HasSubstr("two \"box\""));
   EXPECT_THAT(parse_error("a: k, m, 2; box 8, 8, 1"), HasSubstr("needs \"pitch\" with 2 values"));
+  EXPECT_THAT(parse_error("a: k; box 8; pitch 8"), HasSubstr("remove \"pitch\""));
   EXPECT_THAT(parse_error("a: 1, 1, 1, 1, 1, 1; box 8"), HasSubstr("at most five dimensions"));
   EXPECT_THAT(parse_error("acc: n, m; box 8, 8"), HasSubstr("in_workspace OFFSET"));
   EXPECT_THAT(parse_error("a: k, nix; box 8, 8"), HasSubstr("nix"));

@@ -168,16 +168,17 @@ TEST(Adopt, AGuessThatNeedsMoreRoomGoesOnBelow) {
 
 TEST(Adopt, WhatIsMissingIsRefusedByItsLine) {
   const Adoption adoption = adopted(test::kVectorAddSource);
-  EXPECT_THAT(
-      error_text(ErrorKind::template_,
-                 [&] { (void)Operation::parse("vector_add.cu", adoption.operation.text); }),
-      AllOf(StartsWith("vector_add.cu:2:16: "), HasSubstr("FILL_IN"), HasSubstr(" 4 places)\n")));
+  EXPECT_THAT(error_text(ErrorKind::template_,
+                         [&] { (void)Operation::parse("vector_add.cu", adoption.operation.text); }),
+              AllOf(StartsWith("vector_add.cu:2:16: "), HasSubstr("FILL_IN"),
+                    HasSubstr(" the first of 4 in this file\n")));
   const std::string named = filled(adoption.operation.text, {{kFillInPurpose, "A sum"}});
   EXPECT_THAT(
       error_text(ErrorKind::template_, [&] { (void)Operation::parse("vector_add.cu", named); }),
-      StartsWith("vector_add.cu:10:18: replace FILL_IN (the first of 3 places): exact, or \"within "
-                 "1e-5 1e-6\" (relative, absolute), or \"bound 16 of f32\" (16 roundoffs of "
-                 "f32)\n"));
+      StartsWith(
+          "vector_add.cu:10:18: replace this FILL_IN, the first of 3 in this file: exact, "
+          "or \"within 1e-5 1e-6\" (relative, absolute), or \"bound 16 of f32\" (16 roundoffs of "
+          "f32)\n"));
   std::vector<int> lines;
   for (const auto& mark : adoption.operation.marks) {
     if (!mark.is_check) lines.push_back(mark.line);
