@@ -29,14 +29,14 @@ struct ExitMeaning {
 inline constexpr std::array<ExitMeaning, 8> kExitMeanings{{
     {kExitOk, "ok", "ok"},
     {kExitFailure, "failure",
-     "failure: a wrong result, a finding of the checks, a malformed template, a missing compiler, "
-     "or rejected lines of an import; for `kiln doctor`, something is broken"},
+     "failure: a result is wrong, a check found a problem, a template is malformed, a compiler is "
+     "missing, or an import rejected lines; for `kiln doctor`: a component does not work"},
     {kExitUsage, "usage", "usage: a bad flag, value, size or file"},
     {kExitNoCandidate, "no valid candidate",
      "no candidate of the search space is valid, or the database has no result for the request"},
     {kExitNoDevice, "no device or driver",
-     "no device or driver; the device failed (a fault, or too little memory for the operands); or, "
-     "with --no-wait, another run measures on the device"},
+     "no device or driver; a fault on the device; too little device memory for the operands; or, "
+     "with --no-wait, a device on which another run measures"},
     {kExitDatabase, "database", "the database cannot be used"},
     {kExitBudget, "budget spent before any result",
      "the budget (--budget or --max-candidates) was spent before any candidate succeeded"},
