@@ -92,8 +92,8 @@ void refuse_nul(std::string_view file, std::string_view source) {
   const auto line = source.substr(begin, source.find('\n', at) - begin);
   const auto number = static_cast<int>(std::count(before.begin(), before.end(), '\n')) + 1;
   throw_at({std::string(file), number, 1, std::string(line)}, line, at - begin,
-           "the file contains a NUL character, where a compiler would stop reading; save the file "
-           "as plain text");
+           "the file contains a NUL character (byte 0), so it is not plain text. Next: save the "
+           "file as plain text");
 }
 
 }  // namespace kiln

@@ -98,8 +98,9 @@ class Bench {
     if (!compiled.warnings.empty() || compiled.resources.spill_store_bytes > 0) {
       throw Error(
           ErrorKind::device,
-          fmt::format("the kernels that measure the device have register spills or warnings if {} "
-                      "compiles them. Next: use another CUDA toolkit. The compiler said:\n{}",
+          fmt::format("compiled with {}, the kernels that measure the device spill registers or "
+                      "cause warnings, so they cannot measure correctly. Next: use another CUDA "
+                      "toolkit. The compiler said:\n{}",
                       compiler.identity(), compiled.log));
     }
     DeviceStatus status;
@@ -358,7 +359,10 @@ std::optional<std::string> why_implausible(const DeviceProfile& profile) {
   const auto below = [&](std::string_view what, double value, std::string_view other,
                          double more) -> std::optional<std::string> {
     if (value > 0.0 && value < more) return std::nullopt;
-    return fmt::format("{} ({:.4g}) should be less than {} ({:.4g})", what, value, other, more);
+    return fmt::format(
+        "the measured value of {} is {:.4g}, but it must be more than 0 and less than {:.4g}, the "
+        "value of {}",
+        what, value, more, other);
   };
   const double lanes = profile.issue_per_clock * kWarp;
   for (const LaneRate& rate : kLaneRates) {

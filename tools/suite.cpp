@@ -193,9 +193,11 @@ std::vector<SuiteLine> read_suite(const std::string& file) {
   if (file_in.bad()) throw Error(ErrorKind::usage, fmt::format("{}: cannot be read", file));
   text.resize(static_cast<std::size_t>(file_in.gcount()));
   if (text.size() > kMostSuiteBytes) {
-    throw Error(ErrorKind::usage,
-                fmt::format("--suite {}: more than {} MiB; split the suite into several files",
-                            file, kMostSuiteBytes >> 20));
+    throw Error(
+        ErrorKind::usage,
+        fmt::format(
+            "--suite {}: the file is larger than {} MiB; split the suite into several files", file,
+            kMostSuiteBytes >> 20));
   }
   if (const std::string why = take_byte_order_mark(text); !why.empty()) {
     throw Error(ErrorKind::usage, fmt::format("--suite {}: {}", file, why));

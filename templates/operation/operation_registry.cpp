@@ -112,10 +112,11 @@ void check_declarable(const Operation& operation, const Operation* rival) {
                             operation.origin.file, operation.name));
   }
   if (rival == nullptr || is_same_text(*rival, operation)) return;
-  throw Error(ErrorKind::template_,
-              fmt::format("{0}:1:1: the operation \"{1}\" has a different declaration in {2}; "
-                          "rename one of the two operations",
-                          operation.origin.file, operation.name, rival->origin.file));
+  throw Error(
+      ErrorKind::template_,
+      fmt::format("{0}:1:1: the operation \"{1}\" is also declared in {2}, but differently. "
+                  "Next: rename one of the two operations",
+                  operation.origin.file, operation.name, rival->origin.file));
 }
 
 }  // namespace

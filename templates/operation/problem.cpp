@@ -53,7 +53,7 @@ std::vector<std::string_view> canonical_words(std::string_view text) {
   while (true) {
     const auto space = text.find(' ');
     const auto word = text.substr(0, space);
-    if (word.empty()) reject(text, "has an empty field");
+    if (word.empty()) reject(text, "has an empty field; put exactly one space between two fields");
     if (words.size() == kMostWords) reject(word, fmt::format("is field {}", kMostWords + 1));
     words.push_back(word);
     if (space == std::string_view::npos) return words;
@@ -143,7 +143,8 @@ Problem Problem::parse(std::string_view canonical) {
     if (problem.type(name) || problem.trait(name)) reject(word, "repeats a name");
     // No element type's name is an integer, so the value shows what kind of field it is.
     if (const auto type = parse_dtype(value)) {
-      if (!problem.traits.empty()) reject(word, "is an element type, but comes after the traits");
+      if (!problem.traits.empty())
+        reject(word, "is an element type; element types must come before the traits");
       problem.types.push_back({std::string(name), *type});
     } else {
       problem.traits.push_back({std::string(name), parse_integer(word, value)});
@@ -168,7 +169,7 @@ Work work_of(const Problem& problem) {
 
 std::string_view no_results_text(const Problem& problem) {
   const TypedOperation* const typed = find_typed_operation(problem.operation);
-  return typed == nullptr ? "all outputs are empty" : typed->no_results;
+  return typed == nullptr ? "every output has 0 elements" : typed->no_results;
 }
 
 std::string why_nothing_to_tune(const Problem& problem) {

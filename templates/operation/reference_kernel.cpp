@@ -111,14 +111,14 @@ void check_judge_kernel(const FrontMatterLine& line, std::string_view source) {
     const auto rest = trimmed(text.substr(close + 1));
     const auto word = rest.substr(0, rest.find_first_of(kLineSpace));
     static const std::vector<std::string> parts{"grid", "block", "args"};
-    line.fail(offset_in(text, rest), fmt::format("remove the text after the kernel's template "
-                                                 "arguments{}",
+    line.fail(offset_in(text, rest), fmt::format("nothing may follow the kernel's template "
+                                                 "arguments; remove this text{}",
                                                  did_you_mean(word, parts)));
   }
   if (!is_kernel_name(name)) {
-    line.fail(0, fmt::format("expected here: the name of the {} kernel, optionally with template "
-                             "arguments, as in softmax_{}<x>",
-                             line.key, line.key));
+    line.fail(0, fmt::format("expected here: the name of the {} kernel, e.g. softmax_{} or "
+                             "softmax_{}<x>",
+                             line.key, line.key, line.key));
   }
   if (open < text.size() && close == std::string_view::npos) {
     line.fail(open, "this '<' is not closed");
@@ -140,14 +140,15 @@ void check_reference_results(const FrontMatterLine& line, const Operation& opera
     count_places(args, i, places);
     if (places.own_type + places.float64 == 0) {
       line.fail(0,
-                fmt::format("the arguments of the reference lack the output {0}; pass \"{0}.f64\" "
-                            "for a result in float64, or \"{0}\" for a result in the type of {0}",
+                fmt::format("the arguments of the reference do not include the output {0}. Next: "
+                            "add \"{0}.f64\" if the kernel writes double, or \"{0}\" if the kernel "
+                            "writes the element type of {0}",
                             operand.name));
     }
     if (places.own_type > 0 && places.float64 > 0) {
-      line.fail(0, fmt::format(
-                       "the reference gets both \"{0}\" and \"{0}.f64\"; pass only one of the two",
-                       operand.name));
+      line.fail(0, fmt::format("the arguments of the reference include both \"{0}\" and "
+                               "\"{0}.f64\". Next: remove one of the two",
+                               operand.name));
     }
   }
 }
@@ -155,19 +156,19 @@ void check_reference_results(const FrontMatterLine& line, const Operation& opera
 void check_checker_arguments(const FrontMatterLine& line, const Operation& operation,
                              const std::vector<ArgumentSpec>& args) {
   if (!has_count(args)) {
-    line.fail(0,
-              "the arguments of the checker lack \"wrong\", a counter (unsigned long long*); the "
-              "checker increments the counter for each wrong element");
+    line.fail(
+        0,
+        "the arguments of the checker do not include \"wrong\". Next: add \"wrong\", the counter "
+        "(unsigned long long*) to which the checker adds 1 for each wrong element");
   }
   for (std::size_t i = 0; i < operation.operands.size(); ++i) {
     if (!is_checked(operation, i)) continue;
     ResultPlaces places;
     count_places(args, i, places);
     if (places.own_type + places.float64 > 0) continue;
-    line.fail(
-        0,
-        fmt::format("the arguments of the checker lack the output {0}; pass \"{0}\" or \"{0}.f64\"",
-                    operation.operands[i].name));
+    line.fail(0, fmt::format("the arguments of the checker do not include the output {0}. Next: "
+                             "add \"{0}\" or \"{0}.f64\"",
+                             operation.operands[i].name));
   }
 }
 
@@ -180,13 +181,16 @@ std::string parse_independent(const FrontMatterLine& line, const Operation& oper
   const auto names = names_that_follow(operation, size);
   for (const OperandSpec& operand : operation.operands) {
     if (const auto part = part_that_follows(operand, size, names); !part.empty()) {
-      line.fail(0, fmt::format("{0} of the operand {1} depends on {2}; the \"independent\" size "
-                               "{2} can be used only as the first extent of an operand",
-                               part, operand.name, size));
+      line.fail(0,
+                fmt::format("{0} of the operand {1} depends on {2}, but {2} is in the "
+                            "\"independent\" line, so operands may use {2} only as their first "
+                            "extent. Next: change the operand, or remove the \"independent\" line",
+                            part, operand.name, size));
     }
     if (operand.role != OperandRole::in && operand.extents.front().text() != size) {
-      line.fail(0, fmt::format("the first extent of every output must be the \"independent\" size "
-                               "{1}, but the first extent of the output {0} is not {1}",
+      line.fail(0, fmt::format("the first extent of the output {0} is not {1}, but {1} is in the "
+                               "\"independent\" line. Next: make {1} the first extent of every "
+                               "output, or remove the \"independent\" line",
                                operand.name, size));
     }
   }

@@ -101,8 +101,8 @@ std::string why_not_of_type(NumberType type, Scalar value, std::string_view text
   if (!is_cut && nearest >= range.least && nearest <= range.most) {
     return fmt::format("{} is not an integer, but {} is an integer type", shown, to_string(type));
   }
-  return fmt::format("{} is outside of {}, the range of {}", shown, range_text(type),
-                     to_string(type));
+  return fmt::format("{} is outside the range of {} ({})", shown, to_string(type),
+                     range_text(type));
 }
 
 }  // namespace kiln

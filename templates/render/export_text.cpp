@@ -67,23 +67,24 @@ std::string launch_comment(const LaunchGeometry& geometry, const std::string& na
   }
   text += fmt::format("  dynamic shared memory {} bytes\n", geometry.smem_bytes);
   for (std::size_t i = 0; i < geometry.maps.count; ++i) {
-    text += fmt::format("//     next argument, by value: the tensor map of\n//       {}\n",
-                        describe(geometry.maps.items[i]));
+    text += fmt::format(
+        "//     the next argument, passed by value, is the tensor map of\n//       {}\n",
+        describe(geometry.maps.items[i]));
   }
   if (geometry.overlaps) {
     text +=
-        "//     (this launch may overlap with the previous launch: "
-        "cudaLaunchAttributeProgrammaticStreamSerialization)\n";
+        "//     (set cudaLaunchAttributeProgrammaticStreamSerialization, so that this launch may "
+        "overlap with the previous launch)\n";
   }
   if (geometry.cooperative) {
     text +=
-        "//     (a cooperative launch: cudaLaunchCooperativeKernel, or "
-        "cudaLaunchAttributeCooperative)\n";
+        "//     (launch with cudaLaunchCooperativeKernel, or set cudaLaunchAttributeCooperative)\n";
   }
   if (geometry.smem_bytes > static_cast<std::uint32_t>(smem_static)) {
-    text +=
-        "//     (first raise cudaFuncAttributeMaxDynamicSharedMemorySize of the kernel to that "
-        "size)\n";
+    text += fmt::format(
+        "//     (before the launch, set cudaFuncAttributeMaxDynamicSharedMemorySize of the kernel "
+        "to {})\n",
+        geometry.smem_bytes);
   }
   return text;
 }

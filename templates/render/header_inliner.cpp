@@ -239,9 +239,10 @@ class HeaderInliner::FileScanner {
       unresolved(line,
                  fmt::format("kernels cannot use #{}. Next: replace it with #include", line.name));
     } else if (!named.is_there) {
-      unresolved(line,
-                 "the name of the header is in a macro, which Kiln does not expand. Next: write "
-                 "the name here");
+      unresolved(
+          line,
+          "this #include gives the name of the header as a macro, and Kiln does not expand macros. "
+          "Next: write the name of the header here");
     } else if (const auto header = find(named)) {
       leave_comment();
       inliner_.include(place_, *header);
@@ -338,7 +339,10 @@ void HeaderInliner::include(const Place& place, const HeaderSearch::Header& head
   };
   const std::string shown = header.shown();
   if (depth_ == kMostNested)
-    fail(fmt::format("the #include lines are nested more than {} levels deep here", kMostNested));
+    fail(
+        fmt::format("this #include is nested more than {} levels deep. Next: shorten the chain of "
+                    "headers that leads here",
+                    kMostNested));
   Known& header_known = known(header);
   const bool is_stopped = header_known.is_once || !header_known.guard.empty();
   if (is_stopped && (header_known.was_certain || header_known.is_open)) return;
@@ -348,8 +352,8 @@ void HeaderInliner::include(const Place& place, const HeaderSearch::Header& head
   }
   if (++includes_ > kMostIncludes || text_.size() > kMostText) {
     fail(
-        fmt::format("the included headers exceed {} files or {} MiB here; write \"#pragma "
-                    "once\" at the top of each header",
+        fmt::format("with this #include, Kiln has included more than {} files or {} MiB. Next: "
+                    "write \"#pragma once\" at the top of each header",
                     kMostIncludes, kMostText >> 20));
   }
   // Where a condition may leave it out, the compiler finds out whether it was there before.

@@ -62,7 +62,7 @@ KernelName parse_kernel_name(const FrontMatterLine& line) {
   if (open == text.size()) return kernel;
   const auto close = closing_angle(line, open);
   if (const auto rest = trimmed(text.substr(close + 1)); !rest.empty()) {
-    line.fail(offset_in(text, rest), "remove the text after the template arguments");
+    line.fail(offset_in(text, rest), "nothing may follow the template arguments; remove this text");
   }
   const auto inner = text.substr(open + 1, close - open - 1);
   const auto arguments = trimmed(inner);

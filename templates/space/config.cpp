@@ -91,12 +91,17 @@ Config Config::parse(std::string_view text) {
     const auto digits = pair.substr(equals + 1);
     if (name.empty()) reject(pair, "has no name before '='");
     if (!is_name(name))
-      reject(pair, "has a name with characters other than letters, digits and underscores");
+      reject(pair,
+             "has an invalid name (use letters, digits and underscores, and do not begin with a "
+             "digit)");
     const auto value = parse_value(digits);
-    if (!value) reject(pair, "has neither an integer nor a short name after '='");
+    if (!value)
+      reject(pair,
+             fmt::format("has neither an integer nor a name of at most {} characters after '='",
+                         kMostValueCharacters));
     if (config.find(name)) reject(pair, "repeats a name");
     if (config.values_.size() == kMostNames) {
-      reject(pair, fmt::format("exceeds the limit of {} names", kMostNames));
+      reject(pair, fmt::format("is one pair too many (at most {} are allowed)", kMostNames));
     }
     config.set(name, *value);
   }

@@ -262,15 +262,15 @@ std::optional<std::string> ParamSpace::why_empty() const {
                              std::move(requirements), {}, program.start(), impl_->origin);
       if (space.count() > 0) continue;
       return fmt::format(
-          "{} (shown with the default values; all other values fail in the same way)",
+          "{} (this example uses the default values; all other values fail in the same way)",
           at_defaults(space.impl_->program).value_or("no configuration is valid"));
     }
   } catch (const Error&) {
     // A requirement may take too long to count if no other one narrows the space before it.
   }
   return fmt::format(
-      "{} (shown with the default values; all other configurations fail for this or another "
-      "reason)",
+      "{} (this example uses the default values; all other configurations fail for this or "
+      "another reason)",
       at_defaults(program).value_or("no configuration is valid"));
 }
 
@@ -291,7 +291,12 @@ std::vector<Config> ParamSpace::neighbours(const Config& config) const {
   const auto& program = impl_->program;
   std::string why;
   auto values = impl_->tunable_values(config, why);
-  if (!values) throw Error(ErrorKind::usage, "an invalid configuration has no neighbours: " + why);
+  if (!values) {
+    throw Error(ErrorKind::usage,
+                fmt::format("the configuration \"{}\" is invalid, so Kiln cannot list its "
+                            "neighbours: {}",
+                            config.canonical(), why));
+  }
   std::vector<Config> found;
   for (std::size_t i = 0; i < program.depth(); ++i) {
     auto& own = (*values)[static_cast<std::size_t>(program.slot(i))];
@@ -405,11 +410,10 @@ ParamSpace ParamSpace::narrowed(
       return std::find(w.begin(), w.end(), value) == w.end();
     });
     if (tunable->values.empty()) {
-      throw Error(
-          ErrorKind::usage,
-          fmt::format(
-              "no value remains for {}: a list of values is empty, or two lists share no value",
-              name));
+      throw Error(ErrorKind::usage,
+                  fmt::format("no value remains for {0}. Next: list at least one value for {0}. If "
+                              "{0} has several lists, they must share a value",
+                              name));
     }
     if (!lists(*tunable, tunable->default_value)) tunable->default_value = tunable->values.front();
   }

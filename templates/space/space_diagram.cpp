@@ -103,10 +103,10 @@ void SpaceDiagram::count_work(std::size_t level) {
   work_ += program_.tunables()[level].values.size() * program_.work(level);
   if (work_ <= kMostWork) return;
   throw Error(ErrorKind::template_,
-              fmt::format("{}{}Kiln cannot count the configurations in reasonable time, because "
-                          "too many tunables depend on each other through requirements. Next: "
-                          "declare the tunables of a requirement next to each other, split long "
-                          "requirements into short requirements, or narrow the space with --set.",
+              fmt::format("{}{}counting the configurations would take too long, because the "
+                          "requirements connect too many tunables. Next: try one of three changes. "
+                          "Declare the tunables of each requirement on adjacent lines, split long "
+                          "requirements, or fix tunables with --set.",
                           origin_, origin_.empty() ? "" : ": "));
 }
 

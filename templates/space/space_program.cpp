@@ -21,9 +21,10 @@ constexpr std::size_t kCharactersOfAnOperation = 8;
 int known_slot(const NameTable& names, const std::string& name) {
   const int slot = names.find(name);
   if (slot < 0) {
-    throw Error(
-        ErrorKind::internal,
-        fmt::format("parameter space: the name \"{}\" is missing from the table of names", name));
+    throw Error(ErrorKind::internal,
+                fmt::format("the parameter space uses the name \"{}\", but does not define this "
+                            "name; please report this bug in Kiln",
+                            name));
   }
   return slot;
 }

@@ -109,8 +109,9 @@ class Adopter {
     }
     if (is_chosen(*found)) {
       refuse_adoption(file_,
-                      fmt::format("--kernel {} is given twice. Next: give this flag once, "
-                                  "and add the second launch to the template that adopt writes",
+                      fmt::format("--kernel {0} is given twice. Next: give --kernel {0} once. If "
+                                  "the kernel runs twice, add the second launch to the template "
+                                  "that adopt writes",
                                   name));
     }
     guess_.kernels.push_back({&*found, {}});
@@ -119,10 +120,10 @@ class Adopter {
   [[noreturn]] void refuse_several() const {
     const auto known = kernel_names(model_);
     refuse_adoption(
-        file_, fmt::format(
-                   "this file defines {} kernels ({}). Next: name the kernel to adopt with "
-                   "--kernel {}. For several kernels that run one after the other, repeat --kernel",
-                   known.size(), fmt::join(known, ", "), known.front()));
+        file_, fmt::format("this file defines {} kernels ({}). Next: name the kernel to adopt with "
+                           "--kernel {}. If several kernels run one after the other, give --kernel "
+                           "once for each kernel",
+                           known.size(), fmt::join(known, ", "), known.front()));
   }
 
   /// Kernels that nobody has chosen belong together if each leaves something to a later one.

@@ -275,14 +275,16 @@ class LaunchReader {
       } else if (!use.shift.empty()) {
         launch.grid = {kFillIn};
         launch.grid_comment = fmt::format(
-            "number of blocks; write it with * and / instead of bit shifts (the code shifts "
-            "blockIdx.{} by {})",
+            "number of blocks: the kernel shifts blockIdx.{} by {}, but this line cannot "
+            "contain bit shifts; write * and / instead",
             kAxes[i], use.shift);
         return;
       } else if (use.bounds.empty()) {
         launch.grid = {kFillIn};
         launch.grid_comment = fmt::format(
-            "number of blocks: the kernel does not compare blockIdx.{} with a size", kAxes[i]);
+            "number of blocks: adopt cannot derive this number, because the kernel does not "
+            "compare blockIdx.{} with a size",
+            kAxes[i]);
         return;
       } else {
         std::vector<std::string> factors;
@@ -335,7 +337,7 @@ class LaunchReader {
     if (offset.empty()) return "workspace";
     if (result_.workspace != kFillIn) return fmt::format("workspace + round_up({}, 256)", offset);
     launch.args_comment =
-        fmt::format("where the array {} starts in the workspace, in bytes", between.written);
+        fmt::format("byte offset of the array {} in the workspace", between.written);
     return fmt::format("workspace + {}", kFillIn);
   }
 
@@ -378,8 +380,8 @@ class LaunchReader {
                   "{}: adopt found no operand of type {} for this parameter", parameter.name,
                   parameter.type + std::string(static_cast<std::size_t>(parameter.pointers), '*'))
             : fmt::format(
-                  "{}: if {} is a struct, list its members inside the braces; otherwise replace "
-                  "the braces with an argument",
+                  "{0}: replace the braces with an argument; but if {1} is a struct, keep the "
+                  "braces and list the members of {1} between them",
                   parameter.name, parameter.type);
     return parameter.pointers > 0 || parameter.is_reference ? kFillIn
                                                             : fmt::format("{{{}}}", kFillIn);

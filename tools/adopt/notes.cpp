@@ -89,10 +89,10 @@ class NoteWriter {
     }
     if (names.empty()) return;
     const bool one = names.size() == 1;
-    add(fmt::format(
-        "adopt did not read \"{}\": make sure that {} no macro, type or function with the name of "
-        "a tunable",
-        fmt::join(names, "\", \""), one ? "this header defines" : "these headers define"));
+    add(
+        fmt::format("adopt did not read \"{}\": make sure that no macro, type or function in {} "
+                    "has the same name as a tunable",
+                    fmt::join(names, "\", \""), one ? "this header" : "these headers"));
   }
 
   void note_host_code() {
@@ -124,10 +124,10 @@ class NoteWriter {
                       "the pointer a parameter of the kernel, and run adopt again",
                       constant.line, constant.name));
     } else if (constant.is_hidden) {
-      add(
-          fmt::format("line {}: {} has internal linkage, so Kiln cannot fill this array: remove "
-                      "\"static\", or move the array out of the unnamed namespace",
-                      constant.line, constant.name));
+      add(fmt::format(
+          "line {}: {} has internal linkage, so Kiln cannot copy data to this variable: remove "
+          "\"static\", or move the variable out of the unnamed namespace",
+          constant.line, constant.name));
     } else if (!element_type(constant.type, model_.type_aliases)) {
       add(fmt::format(
           "line {0}: {1} has the type {2}, but an operand holds numbers of a single type. If the "
@@ -146,13 +146,13 @@ class NoteWriter {
       if (is_misspelt) {
         add(
             fmt::format("line {}: the #ifndef above tests {}, but the #define sets {}: write the "
-                        "same name in both, and run adopt again",
+                        "same name in both lines, and run adopt again",
                         macro.line, macro.misspelt_guard, name));
       } else if (is_tunable) {
-        add(
-            fmt::format("line {} always defines {}, so Kiln cannot tune the macro: write \"#ifndef "
-                        "{}\" above and \"#endif\" below, and run adopt again",
-                        macro.line, name, name));
+        add(fmt::format(
+            "line {} always defines {}, so Kiln cannot tune this macro: write \"#ifndef "
+            "{}\" above this line and \"#endif\" below this line, and run adopt again",
+            macro.line, name, name));
       }
     }
   }
@@ -168,7 +168,7 @@ class NoteWriter {
         if (uses.empty() || !is_rarer) continue;
         add(fmt::format(
             "line {}: the tunables {} and {} have similar names: if one name is a typo, "
-            "correct this name, and run adopt again",
+            "correct the typo, and run adopt again",
             uses.front(), each.name, other.name));
       }
     }

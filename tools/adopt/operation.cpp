@@ -69,18 +69,18 @@ class OperationWriter {
 
   void write_type(const OperandGuess& operand) {
     if (problem_.scalar_types.contains(operand.template_type)) {
-      lines_.add(
-          "type", operand.name + " f32",
-          fmt::format(
-              "CHECK: list only one type: a scalar also has type {}, and a scalar has a fixed type",
-              operand.template_type));
+      lines_.add("type", operand.name + " f32",
+                 fmt::format("CHECK: list only one type: a scalar also has the type {}, and the "
+                             "type of a scalar cannot vary",
+                             operand.template_type));
     } else if (!operand.template_type.empty()) {
       lines_.add("type", operand.name + " f32 f64",
                  fmt::format("CHECK: list all types of {}; f16 and bf16 are possible, too",
                              operand.template_type));
     } else if (!operand.element) {
-      lines_.add("type", fmt::format("{} {}", operand.name, kFillIn),
-                 fmt::format("an element type with the same storage as {}", operand.cpp_type));
+      lines_.add(
+          "type", fmt::format("{} {}", operand.name, kFillIn),
+          fmt::format("an element type with the same size and bit format as {}", operand.cpp_type));
     } else {
       const auto name = to_string(operand.element->type);
       lines_.add("type", fmt::format("{} {}", operand.name, name),

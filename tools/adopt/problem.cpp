@@ -186,7 +186,8 @@ class ProblemReader {
       const auto text = constant_text(extent, model_, {});
       operand.extents += (operand.extents.empty() ? "" : ", ") + text.value_or(kFillIn);
       if (!text)
-        operand.extents_comment = "extents: as in the declaration of this array, or smaller";
+        operand.extents_comment =
+            "write the extents from the declaration of this array, or smaller extents";
     }
     if (constant.extents.empty()) operand.extents = "1";
     if (!operand.element) {
@@ -364,8 +365,8 @@ class ProblemReader {
       operand.extents = "1";
     } else if (is_by_block) {
       operand.extents_comment =
-          "extents: the number of values that all blocks write; or replace this operand with a "
-          "workspace";
+          "extents: the number of values that all blocks together write; if this array is "
+          "only temporary, replace this operand with a workspace";
     } else if (sizes.size() == 1) {
       operand.extents = sizes.front();
     } else if (operand.role != "in" && of_grid.size() == sizes.size() && !sizes.empty()) {

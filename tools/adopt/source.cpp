@@ -69,10 +69,12 @@ class SourceReader {
   }
 
   [[noreturn]] void fail(std::size_t token, std::string_view what) const {
-    throw Error(ErrorKind::template_,
-                fmt::format("{}:{}: this \"{}\" {}. Next: make the brackets match. If an #if has "
-                            "several branches, adopt reads only the first branch",
-                            file_, tokens()[token].line, tokens()[token].text, what));
+    throw Error(
+        ErrorKind::template_,
+        fmt::format("{}:{}: this \"{}\" {}. Next: make the brackets match. adopt reads only "
+                    "the first branch of each #if, so the brackets must also match without "
+                    "the other branches",
+                    file_, tokens()[token].line, tokens()[token].text, what));
   }
 
   std::size_t close_of(std::size_t open) const {

@@ -99,8 +99,9 @@ class TemplateWriter {
     lines_.add_part("block", launch.block, launch.block_comment);
     if (!launch.smem_comment.empty()) lines_.add_part("smem", {kFillIn}, launch.smem_comment);
     if (launch.is_cooperative) {
-      lines_.add_part("cooperative", {""},
-                      "CHECK: blocks wait for each other, so all must be resident");
+      lines_.add_part(
+          "cooperative", {""},
+          "CHECK: blocks wait for each other, so all blocks must be resident at the same time");
     }
     // A kernel without parameters has no list.
     if (!launch.args.empty()) lines_.add_part("args", launch.args, launch.args_comment);

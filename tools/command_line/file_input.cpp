@@ -50,8 +50,8 @@ std::string whole_file(const std::string& path, std::size_t most_bytes, std::str
   input.read(text.data(), static_cast<std::streamsize>(text.size()));
   text.resize(static_cast<std::size_t>(input.gcount()));
   if (text.size() <= most_bytes) return text;
-  throw Error(ErrorKind::usage,
-              fmt::format("{}: more than {} MiB; {}", input.name(), most_bytes >> 20, next));
+  throw Error(ErrorKind::usage, fmt::format("{}: the input is larger than {} MiB; {}", input.name(),
+                                            most_bytes >> 20, next));
 }
 
 }  // namespace kiln::tools

@@ -39,7 +39,8 @@ TEST(Config, ErrorsNameThePair) {
   EXPECT_THAT(parse("a=1 a=2"), HasSubstr("\"a=2\" repeats"));
   EXPECT_THAT(parse("a=Four"), HasSubstr("\"a=Four\""));
   for (const char* text : {"a=", "a=1.5"}) {
-    EXPECT_THAT(parse(text), HasSubstr("has neither an integer nor a short name")) << text;
+    EXPECT_THAT(parse(text), HasSubstr("has neither an integer nor a name of at most 12 char"))
+        << text;
   }
   EXPECT_THAT(parse("a=4294967297"), HasSubstr("\"a=4294967297\""));
   EXPECT_THAT(parse("a-b=1"), HasSubstr("letters"));
@@ -49,7 +50,7 @@ TEST(Config, HasNoMoreNamesThanAnyTemplate) {
   std::string text;
   for (int i = 0; i < 1025; ++i) text += " t" + std::to_string(i) + "=1";
   EXPECT_THAT(error_text(ErrorKind::usage, [&] { (void)Config::parse(text); }),
-              HasSubstr("\"t1024=1\" exceeds the limit of 1024 names"));
+              HasSubstr("\"t1024=1\" is one pair too many (at most 1024 are allowed)"));
 }
 
 TEST(Config, AtNamesWhatIsMissing) {

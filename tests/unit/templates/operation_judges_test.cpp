@@ -192,7 +192,7 @@ TEST(Checkers, NeedNoReference) {
   const auto begin = text.find("//@ reference");
   text.erase(begin, text.find("//@ checker") - begin);
   EXPECT_THAT(error_text(ErrorKind::template_, [&] { (void)Operation::parse("j.cu", text); }),
-              HasSubstr("the arguments of the checker lack the output y"));
+              HasSubstr("the arguments of the checker do not include the output y"));
   const Operation operation = Operation::parse("j.cu", replaced(text, "y.before", "y, y.before"));
   EXPECT_TRUE(operation.is_declared());
   EXPECT_FALSE(operation.judge.reference.has_value());
@@ -206,10 +206,11 @@ TEST(Checkers, MistakesAreShown) {
               HasSubstr("this reference"));
   EXPECT_THAT(judged_complaint("checker\n", "cheker\n"), HasSubstr("\"checker\"?"));
   EXPECT_THAT(judged_complaint("checker\n", "checker 3\n"), HasSubstr("after \"checker\""));
-  EXPECT_THAT(
-      judged_complaint("{place, wrong}", "{place, 3}"),
-      AllOf(HasSubstr("judged.cu:30:"), HasSubstr("the arguments of the checker lack \"wrong\"")));
-  EXPECT_THAT(judged_complaint("{place, wrong}", "wrong"), HasSubstr("lack the output place"));
+  EXPECT_THAT(judged_complaint("{place, wrong}", "{place, 3}"),
+              AllOf(HasSubstr("judged.cu:30:"),
+                    HasSubstr("the arguments of the checker do not include \"wrong\"")));
+  EXPECT_THAT(judged_complaint("{place, wrong}", "wrong"),
+              HasSubstr("do not include the output place"));
   EXPECT_THAT(judged_complaint("y.before", "place.before"), HasSubstr("place is not \"inout\""));
   EXPECT_THAT(judged_complaint("y.before", "y.magnitude"), HasSubstr("\".magnitude\""));
   EXPECT_THAT(judged_complaint("x, y, cols, ldx", "x, y, y.before, ldx"),

@@ -320,7 +320,7 @@ TEST(OperationLines, MistakesInReferencesAreShown) {
               HasSubstr("expected here: the name of the reference kernel"));
   EXPECT_THAT(complaint_about("{y.f64, y.magnitude}", "x"),
               AllOf(HasSubstr("soft.cu:30:"),
-                    HasSubstr("the arguments of the reference lack the output y")));
+                    HasSubstr("the arguments of the reference do not include the output y")));
   EXPECT_THAT(complaint_about("{y.f64, y.magnitude}", "{y.f64, y}"),
               HasSubstr("both \"y\" and \"y.f64\""));
   EXPECT_THAT(complaint_about("scale, skipped", "scalle, skipped"),

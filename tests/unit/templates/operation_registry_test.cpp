@@ -64,9 +64,10 @@ TEST(OperationRegistry, AnotherTextOfTheSameNameIsRefusedWithinASet) {
   OperationSet set;
   set.declare(soft_of("a.cu", "registry_twice", "5"));
   set.declare(soft_of("c.cu", "registry_twice", "5"));
-  EXPECT_THAT(error_text(ErrorKind::template_,
-                         [&] { set.declare(soft_of("b.cu", "registry_twice", "6")); }),
-              AllOf(HasSubstr("b.cu:1:1: "), HasSubstr("has a different declaration in a.cu")));
+  EXPECT_THAT(
+      error_text(ErrorKind::template_,
+                 [&] { set.declare(soft_of("b.cu", "registry_twice", "6")); }),
+      AllOf(HasSubstr("b.cu:1:1: "), HasSubstr("is also declared in a.cu, but differently")));
   EXPECT_EQ(set.find("registry_twice")->cost.flops->text(), "5 * rows * cols");
   for (const bool of_set : {true, false}) {
     EXPECT_THAT(error_text(ErrorKind::template_,
@@ -75,7 +76,7 @@ TEST(OperationRegistry, AnotherTextOfTheSameNameIsRefusedWithinASet) {
                              if (of_set) return set.declare(std::move(operation));
                              declare_operation(std::move(operation));
                            }),
-                HasSubstr("the operation \"gemm\" has a different declaration in"));
+                HasSubstr("the operation \"gemm\" is also declared in"));
   }
 }
 

@@ -110,7 +110,7 @@ TEST(Operation, WithoutElementsToWriteThereAreNoResults) {
   (void)test::row_operation();
   EXPECT_EQ(why_nothing_to_tune(test::row_problem(3, 5)), "");
   EXPECT_EQ(why_nothing_to_tune(test::row_problem(3, 0)),
-            "nothing to tune: all outputs are empty, so a launch does nothing");
+            "nothing to tune: every output has 0 elements, so a launch does nothing");
 }
 
 TEST(Operation, MistakesAreShownWhereTheyAre) {

@@ -114,7 +114,7 @@ TEST(ParamSpace, SaysWhyNothingIsValid) {
                          .build();
   EXPECT_THAT(alone.why_empty().value(),
               AllOf(StartsWith("m / a <= 400 "),
-                    EndsWith(" m = 1000, a = 1: too many blocks (shown with the default "
+                    EndsWith(" m = 1000, a = 1: too many blocks (this example uses the default "
                              "values; all other values fail in the same way)")));
   const auto between = SpaceBuilder().tune("a", {1, 2}).require("a == 2").require("a == 1").build();
   EXPECT_THAT(between.why_empty().value(),

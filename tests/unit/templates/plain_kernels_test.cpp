@@ -316,7 +316,7 @@ TEST(PlainKernelsError, NamesOfKernels) {
   EXPECT_THAT(broken_row("block_size + shift>", "block_size) + shift>"),
               HasSubstr("this ')' closes nothing"));
   EXPECT_THAT(broken_row("block_size + shift>", "block_size> twice"),
-              HasSubstr("remove the text after the template arguments"));
+              HasSubstr("nothing may follow the template arguments"));
   EXPECT_THAT(broken_row("mine::scale_rows<", "mine::<"), HasSubstr("the name of a kernel"));
   EXPECT_THAT(broken_row("//@   grid     rows", "//@   grids    rows"), HasSubstr("\"grid\"?"));
 }

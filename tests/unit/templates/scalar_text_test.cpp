@@ -121,7 +121,7 @@ TEST(ScalarText, TypesHaveTheirWholeRangeAndNoMore) {
   EXPECT_EQ(why_not(NumberType::f32, "9007199254740993"), "") << "it is rounded";
   EXPECT_EQ(why_not(NumberType::f64, "-9223372036854775809"), "");
   EXPECT_EQ(why_not(NumberType::u64, "18446744073709551616"),
-            "18446744073709551616 is outside of 0 to 2^64 - 1, the range of u64");
+            "18446744073709551616 is outside the range of u64 (0 to 2^64 - 1)");
   EXPECT_THAT(why_not(NumberType::u64, "0x10000000000000000"), HasSubstr("0 to 2^64 - 1"));
   EXPECT_THAT(why_not(NumberType::u64, "-1"), AllOf(StartsWith("-1 "), HasSubstr("0 to 2^64 - 1")));
   EXPECT_THAT(why_not(NumberType::u64, "-9007199254740993"), HasSubstr("0 to 2^64 - 1"));

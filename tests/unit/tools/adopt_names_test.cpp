@@ -114,9 +114,9 @@ TEST(AdoptNames, NumbersThatDoNotGiveWayAreNamedByTheirLine) {
        }) {
     const Adoption adoption = with_kernel(declarations);
     EXPECT_THAT(adoption.adopted.text, HasSubstr("//@   grid     ceil_div(n, 64)"));
-    EXPECT_THAT(adoption.notes,
-                ElementsAre(HasSubstr("always defines block_size_x, so Kiln cannot tune the macro: "
-                                      "write \"#ifndef block_size_x\" above")))
+    EXPECT_THAT(adoption.notes, ElementsAre(HasSubstr(
+                                    "always defines block_size_x, so Kiln cannot tune this macro: "
+                                    "write \"#ifndef block_size_x\" above")))
         << declarations;
   }
 }
@@ -125,9 +125,10 @@ TEST(AdoptNames, AMisspeltGuardIsNamed) {
   for (const char* const definition :
        {"#define block_size_x 128", "constexpr int block_size_x = 128;"}) {
     for (const char* const guard : {"#ifndef block_sizex", "#if !defined(block_sizex)"}) {
-      EXPECT_THAT(with_kernel(std::string(guard) + "\n" + definition + "\n#endif").notes,
-                  ElementsAre("line 2: the #ifndef above tests block_sizex, but the #define sets "
-                              "block_size_x: write the same name in both, and run adopt again"));
+      EXPECT_THAT(
+          with_kernel(std::string(guard) + "\n" + definition + "\n#endif").notes,
+          ElementsAre("line 2: the #ifndef above tests block_sizex, but the #define sets "
+                      "block_size_x: write the same name in both lines, and run adopt again"));
     }
   }
 }

@@ -380,7 +380,7 @@ __global__ void k(float* y, const float* x, int n) {
   EXPECT_THAT(
       adoption.notes,
       ElementsAre("line 3: the tunables blok_size_x and block_size_x have similar names: if "
-                  "one name is a typo, correct this name, and run adopt again"));
+                  "one name is a typo, correct the typo, and run adopt again"));
 }
 
 TEST(AdoptShapes, IntegersOfAnySizeAndComplexNumbersHaveTypes) {
@@ -450,7 +450,7 @@ __global__ void saxpy(T* y, const T* x, T a, S b, int n) {
 )");
   EXPECT_THAT(adoption.operation.text,
               AllOf(HasSubstr("type       y f32 "), HasSubstr("type       x f32 "),
-                    HasSubstr("CHECK: list only one type: a scalar also has"),
+                    HasSubstr("CHECK: list only one type: a scalar also has the type"),
                     HasSubstr("scalar     a f32 = 1 "), HasSubstr("scalar     b f32 = 1 "),
                     Not(HasSubstr("f64 "))));
   EXPECT_THAT(adoption.adopted.text, AllOf(HasSubstr("//@ types      y=f32 x=y\n"),

@@ -55,7 +55,7 @@ TEST(Suite, AFileWithoutAnEndIsRefused) {
     (void)read_suite("/dev/zero");
     ADD_FAILURE() << "nothing was thrown";
   } catch (const Error& error) {
-    EXPECT_NE(std::string(error.what()).find("--suite /dev/zero: more than 4 MiB"),
+    EXPECT_NE(std::string(error.what()).find("--suite /dev/zero: the file is larger than 4 MiB"),
               std::string::npos)
         << error.what();
   }
