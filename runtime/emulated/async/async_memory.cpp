@@ -67,7 +67,8 @@ std::byte* global_spot(Warp& warp, const Instr& instr, int lane, std::uint64_t a
   }
   if (at->read_only && kind != AccessKind::load) {
     warp.fail(instr, bit(lane), Finding::out_of_bounds,
-              fmt::format("writes '{}', which is in constant memory", at->name), address);
+              fmt::format("writes '{}', but a kernel can only read constant memory", at->name),
+              address);
   }
   warp.require_launch_wait(instr, bit(lane), "copies global memory");
   return at->host(address);

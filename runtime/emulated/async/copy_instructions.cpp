@@ -275,7 +275,8 @@ std::uint32_t take_group_count(DecodeContext& context) {
   context.expect_operands(1);
   const std::int64_t count = context.immediate(0);
   if (count < 0 || count > std::numeric_limits<std::int32_t>::max()) {
-    context.fail(fmt::format("has an invalid number of pending groups: {}", count));
+    context.fail(fmt::format("allows {} pending groups; this number must be from 0 to {}", count,
+                             std::numeric_limits<std::int32_t>::max()));
   }
   return static_cast<std::uint32_t>(count);
 }

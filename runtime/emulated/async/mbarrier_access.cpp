@@ -19,7 +19,8 @@ BarrierRef barrier_at(Warp& warp, const Instr& instr, int lane, const SharedSpot
     warp.fail(
         instr, bit, Finding::invalid_operand,
         fmt::format(
-            "uses an mbarrier at offset {} of block rank {}, but no mbarrier was initialised there",
+            "uses an mbarrier at offset {} in shared memory of block rank {}, but no mbarrier was "
+            "initialised at this offset",
             spot.shown(), spot.owner->rank()),
         spot.offset);
   }

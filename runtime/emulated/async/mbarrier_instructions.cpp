@@ -79,7 +79,8 @@ void execute_init(Warp& warp, const Instr& instr, LaneMask active) {
     if (count == 0 || count > Mbarrier::kMost) {
       warp.fail(
           instr, bit, Finding::invalid_operand,
-          fmt::format("has the count {}; the count must be from 1 to {}", count, Mbarrier::kMost));
+          fmt::format("initialises an mbarrier for {} arrivals; this number must be from 1 to {}",
+                      count, Mbarrier::kMost));
     }
     MbarrierTable& table = spot.owner->mbarriers();
     std::uint64_t token = 0;
@@ -194,8 +195,8 @@ void execute_mbarrier_wait(Warp& warp, const Instr& instr, LaneMask active) {
       parity = phase & 1U;
       if (barrier.state->phase() - phase > 1) {
         warp.fail(instr, bit, Finding::invalid_operand,
-                  fmt::format("waits for phase {}, but the mbarrier is in phase {}; a thread can "
-                              "wait only for the mbarrier's current phase or the preceding phase",
+                  fmt::format("waits for phase {}, but the mbarrier is in phase {}. A thread can "
+                              "wait only for the current phase or the phase before",
                               phase, barrier.state->phase()));
       }
       done = barrier.state->phase() != phase;

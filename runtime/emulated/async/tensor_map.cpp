@@ -24,7 +24,7 @@ bool is_at_most(Enum value, Enum last) {
 
 std::string enumeration_fault(const TensorSpec& spec) {
   if (!is_at_most(spec.mode, TensorMode::im2col)) {
-    return "the mode is unknown; the known modes are tiled and im2col";
+    return "the mode of the tensor map is unknown; the known modes are tiled and im2col";
   }
   if (!is_at_most(spec.type, TensorType::tf32_ftz)) {
     return fmt::format(
@@ -117,16 +117,16 @@ std::string im2col_fault(const TensorSpec& spec) {
     for (const int corner : {spec.lower[i], spec.upper[i]}) {
       if (corner < -limit || corner >= limit) {
         return fmt::format(
-            "coordinate {} of a corner of the pixel box must be from {} to {} for rank {}; it is "
-            "{}",
-            i, -limit, limit - 1, spec.rank, corner);
+            "corner coordinate {} of the pixel box is {}; for rank {}, corner coordinates must be "
+            "from {} to {}",
+            i, corner, spec.rank, -limit, limit - 1);
       }
     }
     if (static_cast<std::int64_t>(spec.dims[i + 1]) + spec.upper[i] <= spec.lower[i]) {
       return fmt::format(
-          "the pixel box is empty along dimension {}: its lower corner is {}, its upper corner is "
-          "{}, and the size of the dimension is {}",
-          i + 1, spec.lower[i], spec.upper[i], spec.dims[i + 1]);
+          "the pixel box is empty along dimension {}: size {} plus upper corner {} must be greater "
+          "than lower corner {}",
+          i + 1, spec.dims[i + 1], spec.upper[i], spec.lower[i]);
     }
   }
   return inner_fault(spec, spec.channels * static_cast<std::uint64_t>(bytes_of(spec.type)));
@@ -214,7 +214,7 @@ EncodedTensorMap encode_tensor_map(const TensorSpec& spec) {
 DecodedTensorMap decode_tensor_map(const TensorMap& map) {
   DecodedTensorMap result;
   if (map.magic != kMagic) {
-    result.fault = "these 128 bytes are not a tensor map that the emulated device encoded";
+    result.fault = "the 128 bytes at this address are not a tensor map of the emulated GPU";
     return result;
   }
   TensorSpec& spec = result.spec;

@@ -168,8 +168,8 @@ void Checker::barrier_open(Block& block, int barrier) {
     const std::uint32_t left = barrier == Warp::kClusterBarrier ? 0 : block.left_without(barrier);
     if (left > 0) {
       warp->report(warp->standing_at(), warp->live(), Finding::barrier_mismatch,
-                   fmt::format("completes its barrier, although {} of the block's {} threads "
-                               "exited without arriving there",
+                   fmt::format("waits at a barrier, but {} of the block's {} threads exited before "
+                               "they reached this barrier",
                                left, block.threads()));
     }
   }

@@ -101,7 +101,7 @@ bool GlobalChecks::check_contents(Warp& warp, const Instr& instr, const WarpAcce
                                   const Allocation& at) const {
   if (const auto gap = at.reached_gap(address, access.bytes)) {
     warp.report(instr, lanes, Finding::out_of_bounds,
-                fmt::format("{} memory {} bytes past the end of array {} of {}",
+                fmt::format("{} memory {} bytes past the end of array {} (counted from 0) of {}",
                             access.kind == AccessKind::load ? "reads" : "writes", gap->first,
                             gap->second, at.describe()),
                 address);

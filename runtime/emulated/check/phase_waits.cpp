@@ -119,10 +119,10 @@ void PhaseWaits::report(const Wait& wait, std::uint64_t object, std::uint32_t ph
   wait.warp->report(
       *wait.instr, wait.lanes, Finding::race,
       fmt::format(
-          "waits for {} of the mbarrier at offset {}. If this warp is late, phase {} may also "
-          "complete before this wait (in this run, {} completed it). The warp then waits for the "
-          "next phase, which has the same parity, and may wait forever",
-          phase_before(phase), offset, phase, completer),
+          "waits for {} of the mbarrier at offset {}, but phase {} may also complete before this "
+          "wait starts. The warp would then wait for phase {}, because both phases have the same "
+          "parity. This wait might never end. In this run, {} completed phase {}",
+          phase_before(phase), offset, phase, phase + 1, completer, phase),
       offset);
 }
 

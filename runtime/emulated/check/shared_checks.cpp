@@ -44,7 +44,8 @@ bool SharedChecks::leaves_variable(const Toucher& by, std::uint32_t offset, int 
   by.warp->report(
       *by.instr, by.lanes, Finding::out_of_bounds,
       fmt::format(
-          "{} {} bytes at {}; the array has only {} bytes, and the accessed bytes belong {}",
+          "{} {} bytes outside an array in shared memory: at {}, but the array has only {} bytes. "
+          "The accessed bytes belong {}",
           verb_of(by), bytes, place_within(variable.name, from, element_bytes_of(by.access)),
           variable.bytes,
           other == nullptr     ? "to no static __shared__ variable"
@@ -131,10 +132,12 @@ std::optional<SharedChecks::Fault> SharedChecks::fault_of(const Toucher& by,
     const auto owner = pending_.find(cell.owner);
     return fault(
         Finding::missing_wait,
-        fmt::format(
-            "{} shared memory that an asynchronous copy (started at {}) still writes", verb_of(by),
-            owner == pending_.end() ? "an unknown place"
-                                    : by.warp->program().site_of(owner->second.by.instr->index)));
+        fmt::format("{} shared memory while an asynchronous copy is still writing this memory. The "
+                    "copy started at {}",
+                    verb_of(by),
+                    owner == pending_.end()
+                        ? "an unknown place"
+                        : by.warp->program().site_of(owner->second.by.instr->index)));
   }
   if (by.writes && cell.sources > 0) {
     return fault(Finding::missing_wait,
@@ -163,8 +166,8 @@ std::optional<SharedChecks::Fault> SharedChecks::fault_with_writer(const Toucher
           Finding::race,
           fmt::format("{} shared memory that {} writes, and nothing orders the two accesses{}",
                       verb_of(by), by_writer(),
-                      lockstep ? ". Without __syncwarp(), lanes of a warp need not run in "
-                                 "lockstep, even if the accesses are volatile"
+                      lockstep ? ". Without __syncwarp(), the lanes of a warp need not run in "
+                                 "lockstep. Volatile accesses do not change this"
                                : ""),
           lanes,
           {cell.write_instruction, order_.agents().reach(agent_of(by), writer)}};
@@ -172,8 +175,9 @@ std::optional<SharedChecks::Fault> SharedChecks::fault_with_writer(const Toucher
   }
   if (by.async && !fenced(by, cell)) {
     return Fault{Finding::missing_fence,
-                 fmt::format("{} shared memory that {} writes, but no fence.proxy.async follows "
-                             "the write; an access through the asynchronous proxy needs this fence",
+                 fmt::format("{} shared memory that {} writes. This write needs a "
+                             "fence.proxy.async after it, because the other access uses the "
+                             "asynchronous proxy",
                              verb_of(by), by_writer()),
                  LaneMask{1} << by.lane,
                  {}};

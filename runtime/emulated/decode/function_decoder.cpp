@@ -267,7 +267,8 @@ void FunctionDecoder::decode_one(const ptx::Instruction& in) {
 void FunctionDecoder::charge(const DecodeContext& context, std::size_t items) {
   decoded_ += items;
   if (decoded_ > kMostDecoded) {
-    context.fail("makes the kernel too large for the emulator, which inlines all calls");
+    context.fail(
+        "makes the kernel too large for the emulator, because the emulator inlines all calls");
   }
 }
 

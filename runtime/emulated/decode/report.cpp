@@ -34,25 +34,25 @@ std::string_view next_step_of_race(const Report& race) {
       return "";
     case Reach::warp:
       return is_one_line
-                 ? "if each thread should access a different element, check the index and the "
-                   "\"block\" line. Otherwise use an atomic, or let only one lane access the "
-                   "element. If the line is in a loop, another remedy is __syncwarp() at the end "
+                 ? "if each thread should access its own element, check the index and the "
+                   "\"block\" line. If threads share the element, use an atomic, or let only one "
+                   "lane access the element. In a loop, you can also put __syncwarp() at the end "
                    "of the loop"
                  : "put __syncwarp() between the two lines, or __syncthreads() if more than one "
                    "warp takes part";
     case Reach::block:
       return is_one_line
-                 ? "if each thread should access a different element, check the index and the "
-                   "\"block\" line. Otherwise use an atomic, or let only one thread access the "
-                   "element. If the line is in a loop, another remedy is __syncthreads() at the "
+                 ? "if each thread should access its own element, check the index and the "
+                   "\"block\" line. If threads share the element, use an atomic, or let only one "
+                   "thread access the element. In a loop, you can also put __syncthreads() at the "
                    "end of the loop"
                  : "put __syncthreads() between the two lines. If both lines are in a loop, also "
                    "put __syncthreads() at the end of the loop";
     case Reach::cluster:
       return "put cluster.sync() between the two accesses";
     case Reach::grid:
-      return "blocks run in any order: let only one block access the element, use an atomic, or "
-             "move one of the accesses to a separate launch";
+      return "blocks run in any order. Let only one block access the element, use an atomic, or "
+             "move one of the two accesses to a separate launch";
   }
   return "";
 }
@@ -127,26 +127,27 @@ std::string_view Report::next_step() const {
       return "compare the index with the size of the array. If there are more threads than "
              "elements, let the surplus threads skip the access";
     case Finding::misaligned:
-      return "access fewer bytes at once, or exclude sizes that misalign the address with a "
-             "\"require\" line";
+      return "access fewer bytes at once. Or add a \"require\" line that excludes the sizes with "
+             "misaligned addresses";
     case Finding::race:
       return next_step_of_race(*this);
     case Finding::missing_wait:
-      return "wait for the pending operation before this instruction. Depending on the operation, "
-             "use cp.async.wait_group and a barrier, the mbarrier of a bulk copy, "
-             "wgmma.wait_group, or a cluster barrier before blocks exit";
+      return "wait for the pending operation before this instruction. For cp.async, use "
+             "cp.async.wait_group and a barrier. For a bulk copy, wait for its mbarrier or bulk "
+             "group. For wgmma, use wgmma.wait_group. If other blocks use a block's shared memory, "
+             "put a cluster barrier before the block exits";
     case Finding::divergent:
       return "move the instruction to a place that all lanes of the warp reach: out of the branch, "
              "and before any return";
     case Finding::barrier_mismatch:
-      return "let every thread of the block reach each barrier: put the work inside an if, instead "
-             "of returning before the barrier";
+      return "let every thread of the block reach each barrier. Do not return before a barrier: "
+             "put the work inside an if statement";
     case Finding::uninitialised:
-      return "store a value before this read on every path, also for partial tiles. If Kiln also "
-             "reports races, fix the races first";
+      return "store a value on every path that leads to this read. Check partial tiles, too. If "
+             "Kiln also reports races, fix the races first";
     case Finding::timed_out:
-      return "check that every loop of the kernel ends. If so, allow more time or choose smaller "
-             "sizes";
+      return "check that every loop of the kernel ends. If every loop ends, allow more time or "
+             "choose smaller sizes";
     case Finding::missing_fence:
     case Finding::deadlock:
     case Finding::invalid_operand:

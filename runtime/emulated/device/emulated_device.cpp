@@ -92,7 +92,7 @@ DeviceStatus refusal(const DeviceLimits& limits, const emulated::Program& progra
   if (fit.blocks_per_sm > 0) return {};
   return refused(
       fmt::format("a block of {} threads with {} registers each and {} bytes of shared memory does "
-                  "not fit on a multiprocessor of this device (limit: {})",
+                  "not fit on a multiprocessor of this device; the limiting resource: {}",
                   threads, program.registers, smem, fit.limiter));
 }
 
@@ -104,7 +104,7 @@ bool reads_grid_workspace(const emulated::Program& program) {
   });
 }
 constexpr std::string_view kNotCooperative =
-    "; blocks can wait for each other with grid.sync() only in a cooperative launch. Next: add a "
+    ". The kernel uses grid.sync(), which needs a cooperative launch. Next: add a "
     "line \"//@   cooperative\" below the kernel's launch line";
 
 emulated::GridWorkspace make_grid_workspace(emulated::GlobalMemory& memory) {
@@ -167,7 +167,8 @@ emulated::TensorMap encoded(const TensorMapPlan& plan, const void* argument) {
                                       : emulated::Swizzle::none;
   const emulated::EncodedTensorMap result = emulated::encode_tensor_map(spec);
   if (!result.fault.empty()) {
-    throw Error(ErrorKind::device, fmt::format("a launch has an invalid tensor map: {} ({})",
+    throw Error(ErrorKind::device, fmt::format("a launch has an invalid tensor map: {} ({}). Next: "
+                                               "correct the map line of the template.",
                                                result.fault, describe(plan)));
   }
   return result.map;
@@ -234,16 +235,16 @@ const emulated::Allocation& EmulatedDevice::piece(DevicePtr address, std::int64_
   const emulated::Allocation* at = memory_.find(address);
   if (at == nullptr || !at->holds(address, bytes)) {
     throw Error(ErrorKind::device,
-                fmt::format("{} {} bytes at address {:#x} of {} failed: the bytes are not inside "
-                            "one allocation. Next: check the address and the size.",
-                            what, bytes, address, info_.spec));
+                fmt::format("{}: cannot {} {} bytes at address {:#x}, because these bytes are not "
+                            "inside one allocation. Next: check the address and the size.",
+                            info_.spec, what, bytes, address));
   }
   return *at;
 }
 
 void EmulatedDevice::copy_to_device(DevicePtr to, const void* from, std::int64_t bytes) {
   if (bytes == 0) return;
-  const emulated::Allocation& at = piece(to, bytes, "copying to");
+  const emulated::Allocation& at = piece(to, bytes, "write");
   std::memcpy(at.host(to), from, static_cast<std::size_t>(bytes));
   if (at.written) {
     std::memset(at.written.get() + (to - at.address), 1, static_cast<std::size_t>(bytes));
@@ -252,17 +253,17 @@ void EmulatedDevice::copy_to_device(DevicePtr to, const void* from, std::int64_t
 
 void EmulatedDevice::copy_to_host(void* to, DevicePtr from, std::int64_t bytes) {
   if (bytes == 0) return;
-  std::memcpy(to, piece(from, bytes, "copying from").host(from), static_cast<std::size_t>(bytes));
+  std::memcpy(to, piece(from, bytes, "read").host(from), static_cast<std::size_t>(bytes));
 }
 
 void EmulatedDevice::fill(DevicePtr to, std::uint8_t value, std::int64_t bytes) {
   if (bytes == 0) return;
-  piece(to, bytes, "filling").fill(to, value, bytes);
+  piece(to, bytes, "fill").fill(to, value, bytes);
 }
 
 void EmulatedDevice::forget_writes(DevicePtr at, std::int64_t bytes) {
   if (bytes == 0) return;
-  piece(at, bytes, "forgetting the writes to").forget_writes(at, static_cast<std::uint64_t>(bytes));
+  piece(at, bytes, "forget the writes to").forget_writes(at, static_cast<std::uint64_t>(bytes));
 }
 
 void EmulatedDevice::guard_gaps(DevicePtr at, std::int64_t row_bytes, std::int64_t pitch_bytes) {
@@ -307,7 +308,7 @@ DeviceStatus EmulatedDevice::launch(const LaunchRequest& request, void* stream) 
 DeviceStatus EmulatedDevice::copy_on_device(DevicePtr to, DevicePtr from, std::int64_t bytes,
                                             void* /*stream*/) noexcept {
   try {
-    if (bytes > 0) copy_to_device(to, piece(from, bytes, "copying from").host(from), bytes);
+    if (bytes > 0) copy_to_device(to, piece(from, bytes, "read").host(from), bytes);
     return {};
   } catch (const std::exception& error) {
     return {DeviceStatus::Code::launch_failed, error.what(), false};
@@ -387,7 +388,7 @@ DeviceStatus EmulatedDevice::wrong_argument(const LaunchRequest& request) {
       DeviceStatus::Code::launch_failed,
       fmt::format(
           "the kernel's parameters take {} bytes, but the launch passes {} bytes. Next: declare "
-          "the kernel with {}, passed by value: a struct of the operation's arguments{}{}.",
+          "the kernel with {}: the struct of the operation's arguments, passed by value{}{}.",
           program.parameter_bytes, given, parameter_count(request.geometry),
           value_bytes(request) == 0 ? "" : ", then its launch struct",
           maps == 0 ? "" : ", then its tensor maps (const __grid_constant__ kiln::TensorMap)"),

@@ -61,7 +61,8 @@ std::string Block::arrive(Warp& warp, int barrier, std::uint32_t threads, LaneMa
   }
   if (at.arrived != 0 && at.expected != expected) {
     return fmt::format(
-        "uses barrier {} with {} threads, but earlier arrivals at this barrier expected {} threads",
+        "uses barrier {} with {} threads, but the threads that arrived earlier used this barrier "
+        "with {} threads",
         barrier, expected, at.expected);
   }
   at.expected = expected;
@@ -249,8 +250,9 @@ void Cluster::fulfil(std::uint64_t token) {
 std::string Cluster::cluster_arrive(Warp& warp, LaneMask lanes, bool relaxed) {
   auto& [arrived, owed] = warp.cluster_arrivals();
   if ((arrived & lanes) != 0) {
-    return fmt::format("is executed twice by lanes {:08x} before the cluster's barrier completes",
-                       arrived & lanes);
+    return fmt::format(
+        "is executed again by lanes {:08x}, which must execute barrier.cluster.wait first",
+        arrived & lanes);
   }
   if (observer_ != nullptr) {
     observer_->barrier_arrive(warp, Warp::kClusterBarrier, lanes, relaxed);
@@ -267,7 +269,7 @@ std::string Cluster::cluster_wait(Warp& warp, LaneMask lanes) {
   auto& [arrived, owed] = warp.cluster_arrivals();
   if ((lanes & ~owed) != 0) {
     return fmt::format(
-        "is executed by lanes {:08x}, but these lanes have not arrived at the cluster's barrier",
+        "is executed by lanes {:08x}, which must execute barrier.cluster.arrive first",
         lanes & ~owed);
   }
   owed &= ~lanes;
@@ -317,8 +319,8 @@ void Cluster::deadlock(const std::string& note) {
       if (warp->waits_at(Warp::kGroupBarrier)) warp->queues().abandon_group();
     }
   }
-  fail_anywhere(Finding::deadlock,
-                "waits forever, because every warp waits: " + waiting_text() + note);
+  fail_anywhere(Finding::deadlock, "waits forever, because no warp of the cluster can continue: " +
+                                       waiting_text() + note);
 }
 
 void Cluster::time_out(const std::string& limit, const std::string& note) {

@@ -156,7 +156,7 @@ void execute_branch_table(Warp& warp, const Instr& instr, LaneMask active) {
     const auto at = get<std::uint32_t>(index, lane);
     if (takes && at >= instr.count) {
       warp.fail(instr, LaneMask{1} << lane, Finding::invalid_operand,
-                fmt::format("selects branch target {}, but its list has only {} targets", at,
+                fmt::format("selects branch target {}, but the instruction has only {} targets", at,
                             instr.count));
     }
     targets[lane] = takes ? instr.rows[at] : instr.index + 1;

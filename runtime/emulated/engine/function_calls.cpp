@@ -37,9 +37,9 @@ void execute_lost_call(Warp& warp, const Instr& instr, LaneMask active) {
   const auto pointer = get<std::uint64_t>(warp.row(instr.a), std::countr_zero(active));
   warp.fail(
       instr, active, Finding::invalid_operand,
-      fmt::format("calls address {:#x}, but the emulator cannot call a function there. Either "
-                  "no function with these parameters and results starts at this address, or "
-                  "the function is recursive",
+      fmt::format("calls address {:#x}, which the emulator cannot call. Either no function with "
+                  "these parameters and results starts at this address, or the function is "
+                  "recursive",
                   pointer),
       pointer);
 }

@@ -169,9 +169,9 @@ class GridRun {
   [[nodiscard]] std::string note_of_others() const {
     if (started_ == clusters_) return {};
     const bool as_there = kHostBytes / host_bytes_of_block(state_) >= state_.resident_blocks;
-    return fmt::format("; {} more blocks cannot start until a running block ends, {}",
+    return fmt::format("; {} more blocks cannot start until a running block ends: {}",
                        (clusters_ - started_) * state_.cluster.count(),
-                       as_there ? "as on a GPU" : "because the host lacks memory");
+                       as_there ? "the GPU has no room for more blocks" : "the host lacks memory");
   }
 
   /// Ends the launch if it took too long and is not at its end.
@@ -333,7 +333,10 @@ std::string shape_problem(const LaunchState& state) {
     }
   }
   if (!is_whole_clusters(state.grid, state.cluster)) {
-    return "the size of the grid is not a multiple of the size of the cluster";
+    return fmt::format(
+        "the grid has {} x {} x {} blocks, which is not a multiple of the size of the cluster: {} "
+        "x {} x {} blocks",
+        state.grid.x, state.grid.y, state.grid.z, cluster.x, cluster.y, cluster.z);
   }
   const std::uint64_t host_bytes = host_bytes_of_block(state) * state.cluster.count();
   if (host_bytes > kHostBytes) {

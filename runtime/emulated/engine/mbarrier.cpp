@@ -15,7 +15,7 @@ std::string Mbarrier::arrive(std::uint32_t count, bool drop, bool completes) {
     return fmt::format("arrives {} times at once; this count must be from 1 to {}", count, kMost);
   }
   if (count > pending_) {
-    return fmt::format("arrives {} times, which is more than the mbarrier still expects: {}", count,
+    return fmt::format("arrives {} times, but the mbarrier expects fewer arrivals: {}", count,
                        text());
   }
   if (drop && count > expected_) {
@@ -53,7 +53,7 @@ std::string Mbarrier::complete_bytes(std::uint32_t bytes) {
   const std::int64_t sum = std::int64_t{bytes_} - bytes;
   if (sum < -std::int64_t{kMost}) {
     return fmt::format(
-        "completes {} bytes more than the mbarrier expects; this surplus must be at most {} bytes",
+        "completes {} bytes that the mbarrier does not expect; at most {} such bytes are allowed",
         -sum, kMost);
   }
   bytes_ = static_cast<std::int32_t>(sum);
@@ -115,7 +115,7 @@ std::string MbarrierTable::waiting_text() const {
     text += fmt::format(
         "{}{} wait for parity {} of the mbarrier at offset {}, {}", text.empty() ? "" : "; ", who,
         what.second, what.first - kSharedBase,
-        at == barriers_.end() ? "which no longer exists" : "whose " + at->second.text());
+        at == barriers_.end() ? "which mbarrier.inval has removed" : "whose " + at->second.text());
   }
   return text;
 }

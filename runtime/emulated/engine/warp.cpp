@@ -30,9 +30,9 @@ void Warp::retire(LaneMask lanes) {
 }
 
 void Warp::report_early(const Instr& instr, LaneMask lanes, const char* what) const {
-  report(
-      instr, lanes, Finding::missing_wait,
-      fmt::format("{} before griddepcontrol.wait, while the previous launch may still run", what));
+  report(instr, lanes, Finding::missing_wait,
+         fmt::format("{} before griddepcontrol.wait, but the previous launch may still be running",
+                     what));
 }
 
 bool Warp::gather(const Instr& instr, LaneMask wanted) {

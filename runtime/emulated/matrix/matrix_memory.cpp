@@ -203,7 +203,7 @@ void decode_wmma_move(DecodeContext& context, Instr& out) {
   context.take("aligned");
   const std::string_view order = context.take_one_of({"row", "col"});
   if (which.empty() || order.empty())
-    context.fail("lacks the matrix (such as .a) or its layout (.row or .col)");
+    context.fail("must name a matrix (such as .a) and a layout (.row or .col)");
   detail.row_major = order == "row";
   const MatrixShape shape = take_shape(context);
   const Space stated = take_matrix_space(context);
@@ -429,8 +429,8 @@ std::vector<std::uint32_t> matrix_rows(DecodeContext& context, const ptx::Operan
   const Type type = register_type_of(matrix.type);
   auto rows = writes ? context.destinations(operand, type) : context.sources(operand, type);
   if (rows.size() != static_cast<std::size_t>(matrix.layout->registers)) {
-    context.fail(fmt::format("has {} registers, but its fragment needs {}", rows.size(),
-                             matrix.layout->registers));
+    context.fail(fmt::format("lists {} registers for a matrix operand that needs {} registers",
+                             rows.size(), matrix.layout->registers));
   }
   return rows;
 }

@@ -123,9 +123,10 @@ void WgmmaQueue::start(const Instr& instr) {
 
 void WgmmaQueue::check_fence(const Instr& instr, const WgmmaDetail& detail) {
   if (!fenced_) {
-    warp_.report(instr, warp_.live(), Finding::missing_fence,
-                 "needs a wgmma.fence before it; without this fence, the wgmma may start before "
-                 "earlier accesses to its registers end");
+    warp_.report(
+        instr, warp_.live(), Finding::missing_fence,
+        "needs a preceding wgmma.fence. Without this fence, the wgmma may start while earlier "
+        "instructions still access its registers");
     fenced_ = true;
   }
   // Chains whose registers this one takes over are looked at once.
@@ -182,9 +183,10 @@ std::shared_ptr<WgmmaQueue::Chain> WgmmaQueue::chain_of(const Instr& instr,
   }
   for (std::uint32_t r = 0; unfinished() && r < registers; ++r) {
     if (!holds_mark(instr.rows[r], kAllLanes)) continue;
-    warp_.report(instr, kAllLanes, Finding::missing_wait,
-                 "uses the accumulators of a pending wgmma in another shape or register order, "
-                 "without waiting for this wgmma first");
+    warp_.report(
+        instr, kAllLanes, Finding::missing_wait,
+        "uses the accumulators of a pending wgmma in another shape or register order. Wait "
+        "for the pending wgmma first");
     break;
   }
   auto chain = std::make_shared<Chain>();

@@ -39,17 +39,17 @@ void WgmmaSequence::execute(Warp& warp, const Instr& instr) {
   if (number - first_ == steps_.size()) {
     steps_.push_back(own);
     for_each_warp(warp, [&](const Warp& other) {
-      if (other.live() == 0) report(own, other, "which has exited");
+      if (other.live() == 0) report(own, other, "this warp has exited");
     });
   } else if (const Step known = steps_[static_cast<std::size_t>(number - first_)];
              known.instr != &instr) {
     const bool was_missed = multiplies(warp, *known.instr) && !multiplies(warp, instr);
     const Step& missed = was_missed ? known : own;
     const Step& instead = was_missed ? own : known;
-    report(
-        missed, *instead.warp,
-        fmt::format("which executes {} at {} instead", warp.program().opcodes[instead.instr->index],
-                    warp.program().site_of(instead.instr->index)));
+    report(missed, *instead.warp,
+           fmt::format("this warp executes {} at {} instead",
+                       warp.program().opcodes[instead.instr->index],
+                       warp.program().site_of(instead.instr->index)));
   }
   forget_common(warp);
 }
@@ -61,13 +61,13 @@ void WgmmaSequence::abandon(Warp& warp) {
   const auto product = std::find_if(
       missed, steps_.end(), [&](const Step& step) { return multiplies(warp, *step.instr); });
   report(product != steps_.end() ? *product : *missed, warp,
-         warp.live() == 0 ? "which has exited" : "which waits at another instruction");
+         warp.live() == 0 ? "this warp has exited" : "this warp waits at another instruction");
 }
 
 void WgmmaSequence::report(const Step& step, const Warp& other, const std::string& why) {
   if (std::exchange(reported_, true)) return;
   step.warp->report(*step.instr, kAllLanes, Finding::divergent,
-                    fmt::format("is not executed by warp {}, {}: all four warps of a warpgroup "
+                    fmt::format("is not executed by warp {} ({}). All four warps of a warpgroup "
                                 "must execute this instruction",
                                 other.index(), why));
 }

@@ -143,24 +143,27 @@ class LaneAccess {
     warp_.fail(instr_, bit(), Finding::out_of_bounds, message, address_);
   }
 
-  [[noreturn]] void fail_outside(std::string_view what, std::string_view of,
-                                 std::uint64_t size) const {
-    fail(fmt::format("{} {} bytes at {} {:#x}, outside the {} bytes of {}", verb_of(access_.kind),
-                     bytes_, what, static_cast<std::int64_t>(within_), size, of));
+  [[noreturn]] void fail_outside(std::string_view of, std::uint64_t size) const {
+    fail(
+        fmt::format("{} {} bytes outside {}: the access starts at offset {:#x}, and the size is {} "
+                    "bytes",
+                    verb_of(access_.kind), bytes_, of, static_cast<std::int64_t>(within_), size));
   }
 
   void resolve_shared() {
     const SharedPlace at = shared_place(within_, warp_.block().rank());
     auto& blocks = warp_.block().cluster().blocks();
     if (at.rank >= blocks.size()) {
-      fail_outside("shared address", "its cluster's blocks", blocks.size());
+      fail(fmt::format(
+          "{} shared memory of block rank {}, but the highest rank in the cluster is {}",
+          verb_of(access_.kind), at.rank, blocks.size() - 1));
     }
     if (at.rank != warp_.block().rank() && access_.space == ptx::Space::shared &&
         !access_.in_cluster) {
-      fail(
-          fmt::format("{} shared memory of block rank {}, but .shared reaches only the block's "
-                      "own memory. For another block, use .shared::cluster or a generic address",
-                      verb_of(access_.kind), at.rank));
+      fail(fmt::format(
+          "{} shared memory of block rank {}, but .shared can access only the "
+          "executing block's memory. For another block, use .shared::cluster or a generic address",
+          verb_of(access_.kind), at.rank));
     }
     Block& owner = *blocks[at.rank];
     if (!owner.shared_holds(at.offset, bytes_)) fail_shared(at.offset, owner);
@@ -173,15 +176,18 @@ class LaneAccess {
     const std::uint32_t dynamic_bytes = warp_.block().launch().dynamic_smem_bytes;
     const auto array =
         offset == 0 ? std::nullopt : meant_array(warp_.program(), instr_, dynamic_bytes);
-    if (!array) fail_outside("offset", "shared memory", owner.shared_bytes());
+    if (!array) fail_outside("shared memory", owner.shared_bytes());
     const auto from = static_cast<std::int64_t>(within_) - std::int64_t{array->begin};
-    fail(fmt::format("{} {} bytes at {}; the array has only {} bytes", verb_of(access_.kind),
-                     bytes_, place_within(array->name, from, access_.element_bytes), array->bytes));
+    fail(
+        fmt::format("{} {} bytes outside an array in shared memory: at {}, but the array has only "
+                    "{} bytes",
+                    verb_of(access_.kind), bytes_,
+                    place_within(array->name, from, access_.element_bytes), array->bytes));
   }
 
   void resolve_local() {
     if (!holds(warp_.program().local_bytes, within_, bytes_)) {
-      fail_outside("offset", "the thread's local memory", warp_.program().local_bytes);
+      fail_outside("the thread's local memory", warp_.program().local_bytes);
     }
     const auto thread = static_cast<std::uint32_t>(warp_.index() * kLanes + lane_);
     access_.host[lane_] = warp_.block().local(thread) + within_;
@@ -193,7 +199,7 @@ class LaneAccess {
       fail(fmt::format("{} a kernel parameter", verb_of(access_.kind)));
     }
     if (!holds(parameters.size(), within_, bytes_)) {
-      fail_outside("offset", "the kernel's parameters", parameters.size());
+      fail_outside("the kernel's parameters", parameters.size());
     }
     // All blocks share them; a load leaves them as they are.
     access_.host[lane_] = const_cast<std::byte*>(parameters.data()) + within_;
@@ -206,7 +212,8 @@ class LaneAccess {
       fail_global(warp_, instr_, access_, lane_);
     }
     if (hit->read_only && access_.kind != AccessKind::load) {
-      fail(fmt::format("{} '{}', which is in constant memory", verb_of(access_.kind), hit->name));
+      fail(fmt::format("{} '{}', but a kernel can only read constant memory", verb_of(access_.kind),
+                       hit->name));
     }
     if (!hit->read_only) warp_.require_launch_wait(instr_, bit(), "touches global memory");
     access_.host[lane_] = hit->host(address_);

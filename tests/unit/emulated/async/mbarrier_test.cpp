@@ -50,7 +50,8 @@ TEST(MbarrierState, DroppingLowersLaterPhases) {
 TEST(MbarrierState, WrongUseIsSaid) {
   Mbarrier barrier(1);
   using ::testing::HasSubstr;
-  EXPECT_THAT(barrier.arrive(2, false, true), HasSubstr("more than the mbarrier still expects"));
+  EXPECT_THAT(barrier.arrive(2, false, true),
+              HasSubstr("the mbarrier expects fewer arrivals: phase 0"));
   EXPECT_THAT(barrier.arrive(0, false, true), HasSubstr("arrives 0 times"));
   EXPECT_THAT(barrier.arrive(1, false, false), HasSubstr(".noComplete"));
   EXPECT_THAT(barrier.expect_bytes(Mbarrier::kMost + 1), HasSubstr("expects 1048576 bytes"));

@@ -126,7 +126,8 @@ TEST(TensorMap, EveryRuleOfIm2colIsNamedWhenBroken) {
       {[](TensorSpec& s) { s.channels = 0; }, "channels"},
       {[](TensorSpec& s) { s.pixels = 1025; }, "pixels per column must be from 1 to 1024"},
       {[](TensorSpec& s) { s.lower[1] = -129; },
-       "coordinate 1 of a corner of the pixel box must be from -128 to 127 for rank 4"},
+       "corner coordinate 1 of the pixel box is -129; for rank 4, corner coordinates must be from "
+       "-128 to 127"},
       {[](TensorSpec& s) { s.upper[0] = 128; }, "coordinate 0"},
       {[](TensorSpec& s) { s.upper[0] = -10; }, "pixel box is empty along dimension 1"},
       {[](TensorSpec& s) {

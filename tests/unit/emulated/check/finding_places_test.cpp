@@ -70,10 +70,10 @@ TEST(FindingPlaces, AreElementsOfDynamicSharedMemory) {
 TEST(FindingPlaces, OutsideOfAllSharedMemoryTheArrayIsNamed) {
   EXPECT_THAT(found_in(kStatic, "st.shared.u32 [%r1+2048], %r2;"), HasSubstr("byte 2048 of tile"));
   EXPECT_THAT(found_in(kStatic, "st.shared.u32 [%r1+-4], %r2;"),
-              HasSubstr("at byte -4 of tile, 4-byte element -1;"));
+              HasSubstr("at byte -4 of tile, 4-byte element -1,"));
   EXPECT_THAT(
       found_in(".extern .shared .align 16 .b8 ring[];", "st.shared.u32 [%r1+64], %r2;", 64, "ring"),
-      HasSubstr("at byte 64 of ring, 4-byte element 16; the array has only 64 bytes"));
+      HasSubstr("at byte 64 of ring, 4-byte element 16, but the array has only 64 bytes"));
   // Of two arrays, the one that the address is computed from.
   EXPECT_THAT(found_in(std::string(kStatic) + ".shared .align 4 .b8 _ZZ1kE4last[64];",
                        "mov.u32 %r4, _ZZ1kE4last; st.shared.u32 [%r4+72], %r2;"),

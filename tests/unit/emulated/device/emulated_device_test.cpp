@@ -86,8 +86,10 @@ TEST(EmulatedDevice, ABlockNeedsItsRegisters) {
   const DeviceStatus refused = kernel.launch();
   EXPECT_EQ(refused.code, kOutOfResources);
   EXPECT_THAT(refused.message, HasSubstr("1024 threads with 128 registers each"));
-  EXPECT_THAT(refused.message,
-              HasSubstr("does not fit on a multiprocessor of this device (limit: registers"));
+  EXPECT_THAT(
+      refused.message,
+      HasSubstr(
+          "does not fit on a multiprocessor of this device; the limiting resource: registers"));
   DeviceStatus status;
   static_cast<void>(kernel.device.predict(kernel.request, status));
   EXPECT_EQ(status.message, refused.message);

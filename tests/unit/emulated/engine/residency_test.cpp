@@ -100,8 +100,10 @@ void expect_residency(Setting setting, std::uint32_t fit, std::uint32_t more) {
   setting.timeout_s = 0.5;
   const LaunchResult stuck = launch(grid_barrier(), setting, words);
   ASSERT_EQ(findings(stuck), std::vector<Finding>{Finding::timed_out});
-  const std::string note =
-      fmt::format("; {} more blocks cannot start until a running block ends, as on a GPU", more);
+  const std::string note = fmt::format(
+      "; {} more blocks cannot start until a running block ends: the GPU has no room for more "
+      "blocks",
+      more);
   EXPECT_NE(stuck.fault->text.find(note), std::string::npos) << stuck.fault->text;
   EXPECT_EQ(words[0], fit) << "only those that fit have begun";
 }
