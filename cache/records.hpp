@@ -99,7 +99,8 @@ struct Timing {
 struct Verification {
   bool passed = false;
   double worst_ratio = 0.0;  ///< largest |error| / bound; at most 1 when passed
-  /// "row 17 column 130: 3.25, expected 3.5, bound 0.004"; when passed, what could not be checked.
+  /// "row 17 column 130: 3.25, expected 3.5 (allowed error 0.004)"; when passed, what could not be
+  /// checked.
   std::string evidence;
   /// Also by the device's own checks, which look for races, reads of unwritten memory, missing
   /// waits and the like, whatever the results. An emulated GPU has them. When not passed: it is

@@ -13,7 +13,7 @@ std::string_view to_string(Outdated outdated) {
     case Outdated::by_template:
       return "older template";
     case Outdated::by_judge:
-      return "older judge";
+      return "older operation";
   }
   return "";
 }

@@ -19,7 +19,7 @@ enum class Outdated : std::uint8_t {
   by_template,  ///< its template has changed
   by_judge,     ///< what judges its operation's results has changed, or is not known
 };
-/// "", "older template", "older judge".
+/// "", "older template", "older operation".
 [[nodiscard]] std::string_view to_string(Outdated outdated);
 
 /// Compares stored trials with the templates and operations that are here. What is not here at all

@@ -177,7 +177,7 @@ std::string baseline_complaint(const Contest& contest) {
   std::string text;
   const auto& rows = contest.baselines;
   if (!rows.empty() && is_timed(rows.front()) && rows.front().outcome != Outcome::ok) {
-    text = fmt::format("the outcome of the fastest algorithm is {}: {}",
+    text = fmt::format("cuBLASLt's fastest algorithm has the outcome {}: {}",
                        to_string(rows.front().outcome), rows.front().message);
   }
   const auto failed = [](const ComparisonRow& row) {
@@ -185,7 +185,7 @@ std::string baseline_complaint(const Contest& contest) {
   };
   const auto first = std::find_if(rows.begin(), rows.end(), failed);
   if (first != rows.end()) {
-    text += fmt::format("{}{} of {} algorithms failed; the first failure is {}: {}",
+    text += fmt::format("{}{} of {} cuBLASLt algorithms failed; the first failure is {}: {}",
                         text.empty() ? "" : "; ", std::count_if(rows.begin(), rows.end(), failed),
                         rows.size(), to_string(first->outcome), first->message);
   }

@@ -42,7 +42,9 @@ LoadedCandidate::LoadedCandidate(MemoryLedger& ledger, const EvaluationJob& job)
   if (job.geometry.empty() || job.geometry[0].empty() ||
       job.workspace_bytes.size() != job.geometry.size() || !has_arguments(job)) {
     status_ = {DeviceStatus::Code::launch_failed,
-               "Kiln planned no kernel launch for this configuration of the tuned problem", false};
+               "Kiln planned no launch of this candidate for the tuned problem; please report this "
+               "bug in Kiln",
+               false};
     return;
   }
   status_ = load();
@@ -60,10 +62,13 @@ DeviceStatus LoadedCandidate::load() {
     for (const auto& launches : job_.geometry) {
       if (launches.empty()) continue;
       if (launches.size() != functions.size()) {
-        return {DeviceStatus::Code::launch_failed,
-                fmt::format("Kiln planned {} launches, but the candidate has {} kernels",
-                            launches.size(), functions.size()),
-                false};
+        return {
+            DeviceStatus::Code::launch_failed,
+            fmt::format(
+                "Kiln planned {} launches, but the candidate has {} kernels; please report this "
+                "bug in Kiln",
+                launches.size(), functions.size()),
+            false};
       }
       smem_bytes = std::max(smem_bytes, launches[i].smem_bytes);
     }

@@ -213,7 +213,8 @@ TEST(Emulated, RunLoadsWhatAnotherProcessCompiled) {
   const auto arguments = on_emulated(small_problem("run"));
   ASSERT_EQ(sandbox.run(arguments).exit_code, 0);
   const auto again = sandbox.run(arguments);
-  EXPECT_NE(again.out.find("0 compiled, 1 loaded from the cubin store"), std::string::npos)
+  EXPECT_NE(again.out.find("0 kernels compiled and 1 loaded from the cubin store"),
+            std::string::npos)
       << again.out << again.err;
 }
 

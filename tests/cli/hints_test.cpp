@@ -168,7 +168,7 @@ TEST(Hints, WhatTheEmulatedMemoryCannotHoldIsJudgedOnSmallerSizes) {
   EXPECT_NE(tuned.out.find("TB/s"), std::string::npos) << tuned.out;
   const auto verified = sandbox.run(with({"verify"}, softmax));
   EXPECT_EQ(verified.exit_code, 0) << verified.err;
-  EXPECT_NE(verified.out.find("the problem itself is too large to run on emulated:h200"),
+  EXPECT_NE(verified.out.find("the requested problem is too large to run on emulated:h200"),
             std::string::npos)
       << verified.out;
 }
@@ -303,7 +303,8 @@ TEST(Hints, TemplatesListsWhatAProblemLeaves) {
   EXPECT_EQ(run.exit_code, 0) << run.err;
   EXPECT_NE(run.out.find("for gemm 64 x 4096 x 4096 f64 nn on sm_90a\n"), std::string::npos);
   EXPECT_THAT(run.out, ::testing::ContainsRegex("the template gemm_wgmma [^\n]*a=f64"));
-  EXPECT_EQ(run.err, "kiln: --n, --k not given; Kiln uses 4096\n");
+  EXPECT_EQ(run.err,
+            "kiln: the command does not give --n, --k; Kiln uses 4096 for each missing size\n");
   const auto json = nlohmann::json::parse(
       sandbox.run({"templates", "--m", "64", "--arch", "sm_90a", "--json"}).out);
   EXPECT_EQ(json["templates"].at(0)["problem"]["sizes"]["m"], 64);

@@ -88,9 +88,10 @@ TEST_F(Judges, ACorrectedReferenceTurnsItsVerdictsAround) {
   const cli::Run before = run("run");
   EXPECT_THAT(before.out, HasSubstr("match     default_config"));
   EXPECT_THAT(before.out, HasSubstr("`kiln tune --stale`"));
-  EXPECT_THAT(run("show").out, HasSubstr("of an older judge: 1 ok, 1 wrong_result"));
+  EXPECT_THAT(run("show").out,
+              HasSubstr("outdated results (older operation): 1 ok, 1 wrong_result"));
   EXPECT_THAT(run("show").out, HasSubstr("none: no candidate succeeded since"));
-  EXPECT_THAT(sandbox.run({"list"}).out, HasSubstr("triple_plain (older judge)"));
+  EXPECT_THAT(sandbox.run({"list"}).out, HasSubstr("triple_plain (older operation)"));
   EXPECT_EQ(run("export").exit_code, 3) << "nothing that holds is stored";
 
   const cli::Run stale = sandbox.run({"tune", "--stale", "--json", "--compile-threads", "1"});
@@ -105,8 +106,8 @@ TEST_F(Judges, ACorrectedReferenceTurnsItsVerdictsAround) {
   EXPECT_THAT(after.out, HasSubstr("off=0"));
   const cli::Run shown = run("show", {"--all"});
   EXPECT_THAT(shown.out, HasSubstr("outcomes          1 ok, 1 wrong_result\n"));
-  EXPECT_THAT(shown.out, HasSubstr("off=1   older judge"));
-  EXPECT_THAT(shown.out, HasSubstr("older judge: n=1 (normal data)"));
+  EXPECT_THAT(shown.out, HasSubstr("off=1   older operation"));
+  EXPECT_THAT(shown.out, HasSubstr("older operation: n=1 (normal data)"));
   EXPECT_EQ(best_of(tune({"--again"})), R"({"off":0})");
 }
 
@@ -115,7 +116,8 @@ TEST_F(Judges, TrialsOfAnEditedTemplateAreMarked) {
   static_cast<void>(tune());
   sandbox.write("triple_plain.cu", replaced(kTripleTemplate, "blockIdx.x * 64 + threadIdx.x",
                                             "threadIdx.x + 64 * blockIdx.x"));
-  EXPECT_THAT(run("show").out, HasSubstr("of an older template: 1 ok, 1 wrong_result"));
+  EXPECT_THAT(run("show").out,
+              HasSubstr("outdated results (older template): 1 ok, 1 wrong_result"));
   EXPECT_THAT(sandbox.run({"list"}).out, HasSubstr("triple_plain (older template)"));
   static_cast<void>(tune());
   const cli::Run shown = run("show", {"--all"});
@@ -192,7 +194,8 @@ TEST_F(Judges, AnotherFillChangesTheJudgeAndNotTheTemplate) {
   declare();
   (void)tune();
   declare("x in: n", "x in: n; fill uniform");
-  EXPECT_THAT(run("show").out, HasSubstr("of an older judge: 1 ok, 1 wrong_result"));
+  EXPECT_THAT(run("show").out,
+              HasSubstr("outdated results (older operation): 1 ok, 1 wrong_result"));
   EXPECT_THAT(run("run").out, HasSubstr("`kiln tune --stale` verifies"));
 }
 

@@ -115,7 +115,7 @@ const std::vector<NewcomersMistake> kNewcomersMistakes{
     {"ReferenceOutOfBounds", "tune", "row_sum.cu", "i < cols;", "i <= cols;",
      "operand x of the reference"},
     {"TightTolerance", "tune", "row_sum.cu", "within 1e-4 1e-3", "within 0 1e-9",
-     "times the bound"},
+     "times the allowed error"},
     {"OtherNumberOfParameters", "verify", "kernel.cu", "int rows, int cols",
      "int rows, int cols, int more", "none: the kernel did not run"},
     {"MissingBarrier", "verify", "kernel.cu", "  __syncthreads();\n", "",

@@ -152,8 +152,8 @@ RunCheck check_result(const GemmCase& request, const HostOperands& operands, std
     check.worst_ratio = std::fmax(check.worst_ratio, found.ratio);
     if (found.ok) return;
     if (check.wrong++ == 0) {
-      check.evidence = fmt::format("row {} column {}: {}, expected {}, bound {}", row, column,
-                                   found.value, found.expected, found.bound);
+      check.evidence = fmt::format("row {} column {}: {}, expected {} (allowed error {})", row,
+                                   column, found.value, found.expected, found.bound);
     }
   };
   if (gemm.m == 0 || gemm.n == 0) return check;

@@ -352,7 +352,7 @@ Action add_bench(CLI::App& verb, const Operation& operation) {
   verb.add_flag("--in-process", o.in_process,
                 "Run the kernel in this process, not in a worker process; for debugging");
   verb.add_flag("--no-wait", o.no_wait,
-                "If another run measures on the GPU, exit with code 4 instead of waiting");
+                "If another run is measuring on the GPU, exit with code 4 instead of waiting");
   return [options, rounds, turn, warm](Context& context) {
     options->measurement_given = rounds->count() + turn->count() + warm->count() > 0;
     return bench(context, *options);

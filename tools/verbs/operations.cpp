@@ -286,7 +286,8 @@ std::string operation_text(const Catalog& catalog, const Operation& operation) {
   FactSheet cost;
   cost.add("flops", operation.cost.flops->text());
   cost.add("bytes", operation.cost.bytes ? operation.cost.bytes->text()
-                                         : "sum of all operands; inout operands count twice");
+                                         : "sum of the sizes of all operands; an inout operand "
+                                           "counts twice (one read, one write)");
   const auto names = templates_of(catalog, operation);
   return fmt::format("{}: {}\n", operation.name, operation.purpose) + problem_text(operation) +
          "\ncost\n" + cost.text() + reference_text(operation) +

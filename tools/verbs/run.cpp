@@ -150,12 +150,14 @@ std::string report_text(const RunReport& report, const AnyKernel& kernel) {
       check.wrong == 0
           ? fmt::format("yes, {} elements, largest error {:.2f} of the bound",
                         count_text(static_cast<std::uint64_t>(check.checked)), check.worst_ratio)
-          : fmt::format("NO: {} of {} elements wrong{}: {}", check.wrong, check.checked,
+          : fmt::format("NO: {} of {} elements wrong{}; the first error: {}", check.wrong,
+                        check.checked,
                         excess_text(check.worst_ratio, static_cast<std::uint64_t>(check.wrong)),
                         check.evidence));
   if (check.wrong == 0) {
     facts.add("checks",
-              "only the results of this run; `kiln verify` also looks for races and missing waits");
+              "Kiln checked only the results of this run; `kiln verify` also looks for races and "
+              "missing waits");
   }
   if (!report.times_ns.empty()) {
     facts.add(
@@ -170,9 +172,10 @@ std::string report_text(const RunReport& report, const AnyKernel& kernel) {
   }
   facts.add("start", fmt::format("{:.1f} ms from opening the library to the first result",
                                  report.first_launch_ms));
-  facts.add("counters", fmt::format("{} compiled, {} loaded from the cubin store, {}",
-                                    report.counters.compiles, report.counters.cubin_hits,
-                                    counted(report.counters.database_reads, "database read")));
+  facts.add("counters",
+            fmt::format("{} compiled and {} loaded from the cubin store; {}",
+                        counted(report.counters.compiles, "kernel"), report.counters.cubin_hits,
+                        counted(report.counters.database_reads, "database read")));
   return fmt::format("{} on {}\n{}", heading_text(report.problem), report.device, facts.text());
 }
 

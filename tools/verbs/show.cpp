@@ -129,7 +129,7 @@ std::string chosen_text(const std::optional<Chosen>& chosen) {
   return fmt::format("{}: {}", to_string(chosen->match), chosen->reason);
 }
 
-/// "older judge"; "" for a trial that is not outdated.
+/// "older operation"; "" for a trial that is not outdated.
 std::string outdated_text(const Shelf& shelf, const Trial& trial) {
   const auto outdated = shelf.outdated.find(trial.id);
   return outdated == shelf.outdated.end() ? "" : std::string(to_string(outdated->second));
@@ -235,8 +235,8 @@ std::string shelf_text(const Shelf& shelf, const ShowOptions& options) {
   }
   facts.add("outcomes", outcomes_text(shelf.by_outcome));
   for (const auto& [outdated, outcomes] : shelf.history) {
-    facts.add("history",
-              fmt::format("results of an {}: {}", to_string(outdated), outcomes_text(outcomes)));
+    facts.add("history", fmt::format("outdated results ({}): {}", to_string(outdated),
+                                     outcomes_text(outcomes)));
   }
   facts.add("applications get", chosen_text(shelf.chosen));
   text += facts.text();

@@ -127,7 +127,8 @@ std::string conditions_text(std::string_view heading, const std::vector<Requirem
 /// A section with a line for each usual configuration; nothing where there are none.
 std::string usual_text(const KernelTemplate& kernel_template) {
   if (kernel_template.space_spec().usual.empty()) return "";
-  std::string text = "\nusual configurations (only values that differ from the defaults)\n";
+  std::string text =
+      "\nusual configurations (each line shows only the values that differ from the defaults)\n";
   for (const Config& usual : kernel_template.space_spec().usual) {
     Config named;
     for (const auto& tunable : kernel_template.space_spec().tunables) {
@@ -180,7 +181,8 @@ void add_offer(Json& json, const Offer& offer) {
 Problem asked_problem(const Context& context, const TemplatesOptions& options) {
   const auto missing = options.problem.missing_sizes();
   if (!missing.empty() && options.problem.has_sizes()) {
-    context.note(fmt::format("{} not given; Kiln uses {}", fmt::join(missing, ", "), kDefaultSize));
+    context.note(fmt::format("the command does not give {}; Kiln uses {} for each missing size",
+                             fmt::join(missing, ", "), kDefaultSize));
   }
   return options.problem.request(kDefaultSize).problem;
 }
@@ -193,7 +195,7 @@ int list_for_problem(Context& context, const TemplatesOptions& options) {
   Table table({{"name"},
                {"combinations", Table::Align::right},
                {"valid", Table::Align::right},
-               {"default, or why there is none"}});
+               {"default configuration, or the reason why there is none"}});
   for (const auto& each : context.catalog().templates()) {
     const Offer offer = offer_of(each, problem, limits);
     if (context.flags.json) {
@@ -294,11 +296,12 @@ int describe_template(Context& context, const TemplatesOptions& options) {
     text += fmt::format("; give a problem ({} ...) to count the valid combinations\n",
                         fmt::join(options.problem.missing_sizes(), " "));
   } else if (!offer->why_not.empty()) {
-    text += fmt::format("\nfor {} on {}: unsupported: {}\n", heading, offer->limits.arch,
-                        offer->why_not);
+    text += fmt::format("\nthis template does not support {} on {}: {}\n", heading,
+                        offer->limits.arch, offer->why_not);
   } else {
     text += fmt::format(
-        "; for {} on {}, {} are valid, and {} of these meet each `prefer` line\ndefault  {}\n",
+        "; for {} on {}, {} are valid. {} of the valid combinations meet every `prefer` "
+        "line\ndefault  {}\n",
         heading, offer->limits.arch, count_text(offer->valid), count_text(offer->preferred),
         offer->default_config->canonical());
   }

@@ -71,7 +71,9 @@ void check_usage(const TuneOptions& options) {
     reject("--compile-only: name the architecture, e.g. --arch sm_90a");
   }
   if (!options.compile_only && !options.arch.empty()) {
-    reject("--arch needs --compile-only; otherwise tune takes the architecture of the device");
+    reject(
+        "--arch works only with --compile-only. Next: add --compile-only, or leave out --arch to "
+        "use the architecture of the device");
   }
   (void)selection_of(options);
 }
@@ -359,7 +361,7 @@ Action add_tune(CLI::App& verb, const Operation& operation) {
                   "Kill a candidate that takes longer than this time (default 10s, but 120s on an "
                   "emulated device)")
       ->type_name("TIME");
-  verb.add_flag("--again", o.again, "Also measure candidates that already have an outcome");
+  verb.add_flag("--again", o.again, "Also measure candidates that already have a stored result");
   CLI::Option* const warm =
       verb.add_flag("--warm", o.warm, "Keep the operands in the L2 cache while timing");
   CLI::Option* const samples =
@@ -375,7 +377,7 @@ Action add_tune(CLI::App& verb, const Operation& operation) {
   verb.add_flag("--in-process", o.in_process,
                 "Run candidates in this process, not in a worker process; for debugging");
   verb.add_flag("--no-wait", o.no_wait,
-                "If another run measures on the GPU, exit with code 4 instead of waiting");
+                "If another run is measuring on the GPU, exit with code 4 instead of waiting");
   return [options, warm, samples](Context& context) {
     options->measurement_given = warm->count() + samples->count() > 0;
     check_usage(*options);

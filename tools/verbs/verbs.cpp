@@ -36,16 +36,16 @@ constexpr const char* kMachine = "This machine";
 constexpr const char* kHidden = "";
 
 constexpr const char* kNoDevice = "none";
-constexpr const char* kAnyDevice = "GPU or emulated";
-constexpr const char* kEmulated = "emulated by default";
+constexpr const char* kAnyDevice = "real or emulated GPU";
+constexpr const char* kEmulated = "emulated GPU by default";
 
 }  // namespace
 
 const std::vector<Verb>& verbs() {
   static const std::vector<Verb> all{
-      {"tune", kMeasuring, "GPU or emulated; none with --compile-only",
+      {"tune", kMeasuring, "real or emulated GPU (no GPU with --compile-only)",
        "Find the fastest kernel for a problem and keep it",
-       "A run skips candidates that already have an outcome in the database. If you repeat the "
+       "A run skips candidates that already have a result in the database. If you repeat the "
        "command, it therefore continues where the last run stopped.",
        examples("tune"), add_tune},
       {"bench", kMeasuring, kAnyDevice, "Verify a kernel, then compare its time with cuBLASLt's",
@@ -93,9 +93,9 @@ const std::vector<Verb>& verbs() {
       {"list", kResults, kNoDevice, "List every problem in the database with its best kernel", "",
        examples("list"), add_list},
       {"show", kResults, kNoDevice, "Show the database's results for one problem",
-       "show prints the best kernel, the top candidates, the number of candidates by outcome, and "
-       "the sessions. show also prints the kernel that an application would get, the reason for "
-       "this choice, and the C++ code that uses the kernel.",
+       "show prints the best kernel, the top candidates, and the number of candidates with each "
+       "outcome. It lists the tuning runs of the problem. It also prints the kernel that an "
+       "application would get, the reason for this choice, and the C++ code that uses the kernel.",
        examples("show"), add_show},
       {"export", kResults, kNoDevice,
        "Write a kernel as one .cu file, or the database as JSON lines",
@@ -109,7 +109,7 @@ const std::vector<Verb>& verbs() {
        examples("merge"), add_merge},
       {"prune", kResults, kNoDevice, "Remove old trials, and shrink the store of compiled kernels",
        "For each problem and device, prune keeps the best trials and all trials of the newest "
-       "session.",
+       "tuning run.",
        examples("prune"), add_prune},
       {"doctor", kMachine, kNoDevice, "Check driver, compiler, device, database and settings",
        "doctor prints a remedy for each fault.", examples("doctor"), add_doctor},
@@ -121,14 +121,14 @@ const std::vector<Verb>& verbs() {
       {"worker",
        kHidden,
        kAnyDevice,
-       "Serve a tuning run on standard input and output",
+       "Run kernels for a tuning run: read requests from stdin, write answers to stdout",
        "",
        {},
        add_worker},
       {"compiler",
        kHidden,
        kNoDevice,
-       "Compile for a tuning run on standard input and output",
+       "Compile kernels for a tuning run: read requests from stdin, write answers to stdout",
        "",
        {},
        add_compiler},

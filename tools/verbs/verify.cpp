@@ -192,7 +192,7 @@ std::string verdict_text(const Judgement& judgement) {
   if (judgement.outcome == Outcome::ok) {
     const std::string& unchecked = judgement.verification.evidence;
     return fmt::format("correct: {}largest error {:.2f} of the bound on random data{}{}",
-                       judgement.exact ? "exact on integers, " : "",
+                       judgement.exact ? "no errors on integer data, " : "",
                        judgement.verification.worst_ratio, unchecked.empty() ? "" : "; ",
                        unchecked);
   }
@@ -208,7 +208,7 @@ std::string verdict_text(const Judgement& judgement) {
   return fmt::format(
       "NOT correct, {}: {}{}", to_string(judgement.outcome), why,
       ran_out_of_time(judgement.findings)
-          ? "; a launch exceeded --timeout, so a longer --timeout may change the verdict"
+          ? "; a launch exceeded --timeout, so the kernel may pass with a longer --timeout"
           : "");
 }
 
@@ -221,7 +221,7 @@ std::string sizes_text(const Judgement& judgement) {
   }
   const std::string run = fmt::format("{}", fmt::join(sizes, ", "));
   if (!judgement.too_large) return run;
-  return fmt::format("{}; the problem itself is too large to run on {}", run,
+  return fmt::format("{}; the requested problem is too large to run on {}", run,
                      judgement.device.spec);
 }
 
@@ -533,13 +533,14 @@ Action add_verify(CLI::App& verb, const Operation& operation) {
           "Time limit (default 60s). On an emulated GPU, the limit applies to each launch. On "
           "a real GPU, the limit applies to the total time of all launches")
       ->type_name("TIME");
-  verb.add_option("--seed", options->seed, "Seed for the random data (default 1)")
+  verb.add_option("--seed", options->seed,
+                  "Seed for the random data and for the choice of --sample (default 1)")
       ->type_name("N")
       ->check(whole_number(0));
   CLI::Option* const all =
       verb.add_flag("--all", options->all, "Verify every configuration of the template");
   verb.add_option("--sample", options->sample,
-                  "Verify N configurations of the template, drawn at random with --seed")
+                  "Verify N random configurations of the template. --seed decides which")
       ->type_name("N")
       ->check(whole_number(1))
       ->excludes(all);

@@ -199,7 +199,7 @@ bool ProcessCompiler::greets(ChildPtr& child, const WorkerProcess::Patience& pat
       const auto greeting = decoded<CompilerGreeting>(frame, FrameType::greeting);
       child->greeted = greeting.identity == identity();
       if (child->greeted) return true;
-      why = fmt::format("the new process has {}, but this process has {}", greeting.identity,
+      why = fmt::format("the new process uses {}, but this process uses {}", greeting.identity,
                         identity());
     }
     const std::string ending = end(std::move(child)).text;

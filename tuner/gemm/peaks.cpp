@@ -53,7 +53,7 @@ std::optional<std::string> RecordedPeaks::different(const RecordedPeaks& other) 
     if (at == first.bytes.end()) continue;
     const std::size_t index = static_cast<std::size_t>(at - first.bytes.begin()) /
                               static_cast<std::size_t>(size_bytes(first.type));
-    return fmt::format("{}: one run recorded {:g}, but another run recorded {:g}",
+    return fmt::format("{}: amax recorded {:g} in one run, but {:g} in another run",
                        first.place(index), first.at(index), second.at(index));
   }
   return std::nullopt;
@@ -87,7 +87,8 @@ bool may_be_recorded(const epilogue::PeakRange& range, double recorded, DType ty
 
 std::string peak_text(const epilogue::PeakRange& range, double recorded) {
   const std::string had = recorded == 0.0 ? "nothing" : fmt::format("{:.9g}", recorded);
-  return fmt::format("amax recorded {}, expected {:.9g} to {:.9g}", had, range.least, range.most);
+  return fmt::format("amax recorded {}, expected a value from {:.9g} to {:.9g}", had, range.least,
+                     range.most);
 }
 
 }  // namespace kiln

@@ -65,8 +65,9 @@ void pad(Gemm& gemm, std::int64_t Gemm::*ld, std::string_view trait, std::int64_
   }
   throw Error(
       ErrorKind::internal,
-      fmt::format("no leading dimension has the alignment {} = {}; please report this bug in Kiln",
-                  trait, alignment));
+      fmt::format(
+          "Kiln found no leading dimension for which {} = {}; please report this bug in Kiln",
+          trait, alignment));
 }
 
 GemmCase ragged_case(const GemmCase& tuned, const Problem& problem, const Sizes& sizes) {

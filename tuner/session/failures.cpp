@@ -17,7 +17,7 @@ namespace {
 std::string reason_of(std::string_view message) {
   message = message.substr(0, message.find('\n'));
   for (const std::string_view measure :
-       {", bound ", ", expected ", ", off by ", " element wrong", " elements wrong"}) {
+       {", expected ", ", error ", " element wrong", " elements wrong"}) {
     message = message.substr(0, message.find(measure));
   }
   std::string reason;

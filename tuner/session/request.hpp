@@ -26,7 +26,7 @@ struct TuneRequest {
   MeasurementPolicy policy;
   int compile_threads = 0;  ///< see compile_threads()
   double candidate_timeout_s = 10.0;
-  bool again = false;  ///< measure candidates that already have an outcome
+  bool again = false;  ///< measure candidates that already have a result
   /// Try other launches of the best codes while compilers are busy, if a time is all that limits
   /// the session and the device measures.
   bool fill_waits = false;

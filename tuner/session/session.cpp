@@ -214,8 +214,9 @@ void DeviceSession::take_over() {
   for (const auto& candidate : inheritance.unfinished) proposals_.add_unfinished(candidate);
   if (elsewhere > 0) {
     context_.observer.on_note(
-        fmt::format("{} candidates have stored results from another driver, toolkit or measurement "
-                    "policy. Next: to measure these candidates again, add --again",
+        fmt::format("for {} candidates, this run uses stored results, although the driver, the "
+                    "toolkit or the measurement policy has changed since then. Next: to measure "
+                    "these candidates again, add --again",
                     elsewhere));
   }
   give_up_hopeless();

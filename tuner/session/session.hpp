@@ -36,7 +36,7 @@ struct TuneResult {
 
 /// One tuning run over `space`, which make_search_space() makes for the problem and the device:
 /// strategy -> static pruning -> compile pool -> verify and time -> store.
-/// Every outcome is stored as soon as it is known. Candidates that already have an outcome in the
+/// Every outcome is stored as soon as it is known. Candidates that already have a result in the
 /// database (same key) are not run again unless `again`; those whose machine code and launches
 /// already have one in this environment get a trial that shares it. Setting `stop` ends the run
 /// cleanly, as the budget's end does: what is being compiled is given up, and the candidate in

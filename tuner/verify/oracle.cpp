@@ -35,8 +35,8 @@ std::string too_small_text(const WrongOutput& wrong) {
   const double rounding =
       unit_roundoff(wrong.type) * std::hypot(found.first_expected, found.first_expected_imaginary);
   if (found.first_bound <= 0.0 || !(found.first_bound < rounding)) return "";
-  return fmt::format(", which is less than one rounding error of {} ({:.2g})",
-                     to_string(wrong.type), rounding);
+  return fmt::format(", which is less than one rounding error of {}: {:.2g}", to_string(wrong.type),
+                     rounding);
 }
 
 }  // namespace
@@ -62,10 +62,10 @@ std::string describe(const WrongOutput& wrong) {
   const std::string expected = element_text(
       wrong.type, found.first_expected, found.first_expected_imaginary, found.first_expected_bits);
   if (value != expected) {
-    return fmt::format("{}, expected {}, bound {:.3g}{}", place, expected, found.first_bound,
-                       too_small_text(wrong));
+    return fmt::format("{}, expected {} (allowed error {:.3g}{})", place, expected,
+                       found.first_bound, too_small_text(wrong));
   }
-  return fmt::format("{}, off by {:.3g}, bound {:.3g}{}", place,
+  return fmt::format("{}, error {:.3g} (allowed error {:.3g}{})", place,
                      std::hypot(found.first_value - found.first_expected,
                                 found.first_value_imaginary - found.first_expected_imaginary),
                      found.first_bound, too_small_text(wrong));
@@ -74,8 +74,8 @@ std::string describe(const WrongOutput& wrong) {
 std::string excess_text(double worst_ratio, std::uint64_t failures) {
   if (!std::isfinite(worst_ratio) || worst_ratio <= 1.0) return "";
   const int digits = worst_ratio < 2.0 ? 2 : worst_ratio < 100.0 ? 1 : 0;
-  return fmt::format(", by {}{:.{}f} times the bound", failures == 1 ? "" : "up to ", worst_ratio,
-                     digits);
+  return fmt::format("; the {}error is {:.{}f} times the allowed error",
+                     failures == 1 ? "" : "largest ", worst_ratio, digits);
 }
 
 std::unique_ptr<OracleSource> make_oracles(MemoryLedger& ledger, SupportKernels& kernels,

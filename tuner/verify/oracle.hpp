@@ -30,11 +30,11 @@ struct WrongOutput {
   bool line = false;          ///< the output has one extent
   bool unwritten = false;     ///< nothing wrote it: it is what no arithmetic gives
 };
-/// "row 3 column 0: 7, expected 3, bound 0", for one that has failures; how far off it is where the
-/// two would look the same.
+/// "row 3 column 0: 7, expected 3 (allowed error 0)", for one that has failures; how far off it is
+/// where the two would look the same.
 [[nodiscard]] std::string describe(const WrongOutput& wrong);
-/// ", by up to 7.8 times the bound", of results with that many wrong elements; "" where there is no
-/// bound, as for exact ones, or no number.
+/// "; the largest error is 7.8 times the allowed error", of results with that many wrong elements;
+/// "" where there is no bound, as for exact ones, or no number.
 [[nodiscard]] std::string excess_text(double worst_ratio, std::uint64_t failures);
 
 /// Knows what is right for one case, and how the case must be run for that. Used by one thread.

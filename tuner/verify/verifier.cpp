@@ -254,7 +254,7 @@ Verdict Verifier::judge(const Subject& subject) {
   if (verdict.unbounded > 0) {
     verdict.verification.evidence = fmt::format(
         "the rounding error of {} elements can be arbitrarily large, so Kiln accepts any value "
-        "there",
+        "of these elements",
         verdict.unbounded);
   }
   if (verdict.judged && !subject.accepted.empty()) {
@@ -339,7 +339,8 @@ bool Verifier::results_are_right(Case& problem, const Run& of, Verdict& verdict)
     // Which of several outputs it is.
     const bool several = problem.output_count() > 1;
     verification.evidence = fmt::format(
-        "{}: {}{}{}; {} element{} wrong{}{}", verdict.place, second ? "in a second run, " : "",
+        "{}: {}{}{}; {} element{} wrong{}{}", verdict.place,
+        second ? "only the second run is wrong: " : "",
         several ? problem.operands.plan(i).name + ", " : "", describe(wrong), found.failures,
         found.failures == 1 ? "" : "s", excess_text(found.worst_ratio, found.failures), doubt);
     return false;
@@ -433,7 +434,9 @@ std::optional<std::string> Verifier::damage(const Case& problem, DataKind kind,
     const std::string whose = problem.output_count() > 1 ? " in " + operands.plan(i).name : "";
     checks.same(
         operands[i].shape(), operands[i].data(), problem.second[i].data(),
-        (in_place ? "two runs differ (in the second run, D overwrote C)" : "two runs differ") +
+        (in_place
+             ? "two runs gave different results (in the second run, C and D were the same array)"
+             : "two runs gave different results") +
             whose);
   }
   return checks.first_complaint();

@@ -83,7 +83,7 @@ TEST(Contest, WithoutATimedAlgorithmThereIsNoRatio) {
                                      failed("second", Outcome::launch_failed, "refused")});
   EXPECT_FALSE(contest.compared());
   EXPECT_EQ(ratio_text(contest),
-            "none: cuBLASLt was not timed: 2 of 2 algorithms failed; the first failure is "
+            "none: cuBLASLt was not timed: 2 of 2 cuBLASLt algorithms failed; the first failure is "
             "launch_failed: refused");
   EXPECT_FALSE(contest_json(contest).contains("ratio"));
   TuneReport report;
@@ -99,7 +99,7 @@ TEST(Contest, AFastestAlgorithmThatIsWrongIsDenounced) {
   EXPECT_THAT(
       ratio_text(contest_with({wrong})),
       AllOf(HasSubstr("0.500"),
-            HasSubstr("the outcome of the fastest algorithm is wrong_result: row 1 column 2"),
+            HasSubstr("cuBLASLt's fastest algorithm has the outcome wrong_result: row 1 column 2"),
             Not(HasSubstr("failed"))));
 }
 

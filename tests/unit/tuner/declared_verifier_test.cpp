@@ -55,22 +55,21 @@ WrongOutput wrong_output(double value, double expected, double bound) {
 }
 
 TEST(WrongOutputs, SayHowFarOffWhereNumbersLookTheSame) {
-  EXPECT_EQ(describe(wrong_output(7, 3, 0)), "row 3 column 1: 7, expected 3, bound 0");
+  EXPECT_EQ(describe(wrong_output(7, 3, 0)), "row 3 column 1: 7, expected 3 (allowed error 0)");
   EXPECT_EQ(describe(wrong_output(0.1 + 1.3e-9, 0.1, 1e-8)),
-            "row 3 column 1: 0.1, off by 1.3e-09, bound 1e-08");
+            "row 3 column 1: 0.1, error 1.3e-09 (allowed error 1e-08)");
   EXPECT_EQ(describe(wrong_output(16777217, 16777216, 0)),
-            "row 3 column 1: 1.67772e+07, off by 1, bound 0");
+            "row 3 column 1: 1.67772e+07, error 1 (allowed error 0)");
 }
 
 TEST(WrongOutputs, SayThatABoundIsLessThanOneRounding) {
   EXPECT_EQ(describe(wrong_output(0.1 + 1.3e-9, 0.1, 1e-9)),
-            "row 3 column 1: 0.1, off by 1.3e-09, bound 1e-09, which is less than one rounding "
-            "error of f32 "
-            "(6e-09)");
+            "row 3 column 1: 0.1, error 1.3e-09 (allowed error 1e-09, which is less than one "
+            "rounding error of f32: 6e-09)");
   WrongOutput wide = wrong_output(0.1 + 1.3e-9, 0.1, 1e-9);
   wide.type = DType::f64;
-  EXPECT_THAT(describe(wide), ::testing::EndsWith("bound 1e-09"));
-  EXPECT_THAT(describe(wrong_output(8, 7, 0)), ::testing::EndsWith("bound 0")) << "exact";
+  EXPECT_THAT(describe(wide), ::testing::EndsWith("(allowed error 1e-09)"));
+  EXPECT_THAT(describe(wrong_output(8, 7, 0)), ::testing::EndsWith("(allowed error 0)")) << "exact";
 }
 
 TEST(WrongOutputs, NameElementsOfOneExtentByOneNumber) {
@@ -78,13 +77,13 @@ TEST(WrongOutputs, NameElementsOfOneExtentByOneNumber) {
   wrong.line = true;
   wrong.row = 0;
   wrong.col = 512;
-  EXPECT_EQ(describe(wrong), "element 512: 7, expected 3, bound 0");
+  EXPECT_EQ(describe(wrong), "element 512: 7, expected 3 (allowed error 0)");
 }
 
 TEST(WrongOutputs, SayByHowManyTimesTheBound) {
-  EXPECT_EQ(excess_text(7.83, 534), ", by up to 7.8 times the bound");
-  EXPECT_EQ(excess_text(1.004, 1), ", by 1.00 times the bound");
-  EXPECT_EQ(excess_text(12345.6, 2), ", by up to 12346 times the bound");
+  EXPECT_EQ(excess_text(7.83, 534), "; the largest error is 7.8 times the allowed error");
+  EXPECT_EQ(excess_text(1.004, 1), "; the error is 1.00 times the allowed error");
+  EXPECT_EQ(excess_text(12345.6, 2), "; the largest error is 12346 times the allowed error");
   EXPECT_EQ(excess_text(std::numeric_limits<double>::infinity(), 2), "")
       << "exact, or not a number";
   EXPECT_EQ(excess_text(0.0, 2), "") << "a checker has no bound";
@@ -96,12 +95,12 @@ TEST(WrongOutputs, TellAReferenceWithoutAResultAndMemoryThatNothingWrote) {
               ::testing::StartsWith("row 3 column 1: 7, but the reference gives NaN: "));
   WrongOutput unwritten = wrong_output(nan, 3, 0.5);
   unwritten.unwritten = true;
-  EXPECT_EQ(describe(unwritten), "row 3 column 1: never written, expected 3, bound 0.5");
+  EXPECT_EQ(describe(unwritten), "row 3 column 1: never written, expected 3 (allowed error 0.5)");
   WrongOutput complex = wrong_output(1, 1, 1e-9);
   complex.type = DType::cf64;
   complex.found.first_value_imaginary = 2 + 3e-9;
   complex.found.first_expected_imaginary = 2;
-  EXPECT_EQ(describe(complex), "row 3 column 1: (1, 2), off by 3e-09, bound 1e-09");
+  EXPECT_EQ(describe(complex), "row 3 column 1: (1, 2), error 3e-09 (allowed error 1e-09)");
   unwritten.checker = "check";
   EXPECT_EQ(describe(unwritten), "row 3 column 1: never written, which check rejects");
 }
@@ -171,7 +170,7 @@ TEST_F(DeclaredVerifierTest, ADistanceIsTheSameEverywhere) {
   EXPECT_NEAR(almost.worst_ratio, 0.9, 0.01);
   expect_found("add_off",
                AllOf(HasSubstr("n=7 (normal data, alpha=0.375): element 0"),
-                     HasSubstr("bound 0.001"), HasSubstr("7 elements wrong")),
+                     HasSubstr("allowed error 0.001"), HasSubstr("7 elements wrong")),
                "add_right");
 }
 
@@ -180,10 +179,10 @@ TEST_F(DeclaredVerifierTest, AnOperationNeedNotBeDeterministic) {
                      "//@ deterministic 0\n//@ flops"),
           {{"n", 40}});
   expect_right("add_unstable");
-  expect_found("add_off", HasSubstr("bound 0.001"), "add_right");
+  expect_found("add_off", HasSubstr("allowed error 0.001"), "add_right");
   // Each of two runs is held to the rule.
-  expect_found("add_right_once", HasSubstr("n=7 (integers): in a second run, element 0"),
-               "add_right");
+  expect_found("add_right_once",
+               HasSubstr("n=7 (integers): only the second run is wrong: element 0"), "add_right");
 }
 
 TEST_F(DeclaredVerifierTest, WhatIsUpdatedMayBeGivenToTheReferenceInFloat64) {

@@ -21,10 +21,13 @@ TEST(Failures, AreGroupedByWhatTheySayButForNumbers) {
   const std::vector<Trial> trials{
       trial_of(Outcome::ok, ""),
       trial_of(Outcome::crashed, "n=7: illegal address\nthe rest differs 1"),
-      trial_of(Outcome::wrong_result, "n=7 (integers): row 0 column 3: 1, expected 2, bound 0"),
-      trial_of(Outcome::wrong_result, "n=9 (integers): row 2 column 1: nan, expected -2, bound 0"),
+      trial_of(Outcome::wrong_result,
+               "n=7 (integers): row 0 column 3: 1, expected 2 (allowed error 0)"),
+      trial_of(Outcome::wrong_result,
+               "n=9 (integers): row 2 column 1: nan, expected -2 (allowed error 0)"),
       trial_of(Outcome::wrong_result, "n=9 (integers): wrote 4 bytes after y"),
-      trial_of(Outcome::wrong_result, "n=5 (integers): row 2 column 1: 1e-3, expected 0, bound 0"),
+      trial_of(Outcome::wrong_result,
+               "n=5 (integers): row 2 column 1: 1e-3, expected 0 (allowed error 0)"),
       trial_of(Outcome::crashed, "n=8: illegal address\nthe rest differs 2"),
   };
   const auto groups = failure_groups(trials);
@@ -40,12 +43,15 @@ TEST(Failures, AreGroupedByWhatTheySayButForNumbers) {
 TEST(Failures, AreGroupedHoweverManyElementsAreWrongAndByHowMuch) {
   const std::string place = "n=7 (normal data): element ";
   const auto groups = failure_groups(std::vector<Trial>{
-      trial_of(Outcome::wrong_result, place + "3: 1, expected 2, bound 0; 1 element wrong"),
-      trial_of(Outcome::wrong_result, place + "4: 1.5, off by 1e-8, bound 1e-9, which is less than "
-                                              "one rounding error of f32 (2e-8); 12 "
-                                              "elements wrong, by up to 7.8 times the bound"),
-      trial_of(Outcome::wrong_result, place + "0: never written, expected 2, bound 0; 2 elements "
-                                              "wrong")});
+      trial_of(Outcome::wrong_result,
+               place + "3: 1, expected 2 (allowed error 0); 1 element wrong"),
+      trial_of(Outcome::wrong_result,
+               place + "4: 1.5, error 1e-8 (allowed error 1e-9, which is less than "
+                       "one rounding error of f32: 2e-8); 12 "
+                       "elements wrong; the largest error is 7.8 times the allowed error"),
+      trial_of(Outcome::wrong_result,
+               place + "0: never written, expected 2 (allowed error 0); 2 elements "
+                       "wrong")});
   ASSERT_EQ(groups.size(), 2U) << "what was never written is another fault";
   EXPECT_EQ(groups[0].count, 2U);
 }

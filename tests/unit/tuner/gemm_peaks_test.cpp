@@ -69,14 +69,16 @@ TEST(RecordedPeaks, ComplaintsNameThePlaceAndBothValues) {
   PeakRanges ranges(3);
   for (const double row : {1.0, 2.0, 3.5, 4.0}) ranges[0].push_back(range_of(row, 0.25));
   ranges[2] = {range_of(0.0, 0.0)};
-  EXPECT_EQ(found.outside(ranges), "rows, row 2: amax recorded 3, expected 3.25 to 3.75");
-  EXPECT_EQ(nothing.outside(ranges), "rows, row 0: amax recorded nothing, expected 0.75 to 1.25");
+  EXPECT_EQ(found.outside(ranges),
+            "rows, row 2: amax recorded 3, expected a value from 3.25 to 3.75");
+  EXPECT_EQ(nothing.outside(ranges),
+            "rows, row 0: amax recorded nothing, expected a value from 0.75 to 1.25");
   ranges[0][2] = range_of(3.0, 0.0);
   EXPECT_EQ(found.outside(ranges), std::nullopt);
   ranges[2] = {range_of(9.0, 0.0)};
   EXPECT_THAT(found.outside(ranges).value_or(""), HasSubstr("all: amax recorded nothing"));
   EXPECT_EQ(found.different(nothing),
-            "rows, row 0: one run recorded 1, but another run recorded 0");
+            "rows, row 0: amax recorded 1 in one run, but 0 in another run");
   EXPECT_EQ(found.different(found), std::nullopt);
 }
 

@@ -216,7 +216,7 @@ TEST_F(ProcessCompilerTest, WithoutChildrenItCompilesInThisProcessAndSaysWhy) {
   EXPECT_THAT(warning_of(planted_command("dies"), "nvrtc 99.0"),
               HasSubstr("code 9; it printed: no such luck"));
   EXPECT_THAT(warning_of(planted_command(), "nvrtc 98.0"),
-              HasSubstr("the new process has nvrtc 99.0, but this process has nvrtc 98.0"));
+              HasSubstr("the new process uses nvrtc 99.0, but this process uses nvrtc 98.0"));
 }
 
 WorkerProcess::Patience twenty_seconds() {

@@ -128,7 +128,8 @@ TEST_F(VerifierTest, TheSecondRunWorksInPlaceWhereItMay) {
   prepare({{gemm, 1.0, 2.0}});
   EXPECT_TRUE(judge("right").passed);
   expect_found("keeps_the_product_in_d",
-               HasSubstr("(integers): two runs differ (in the second run, D overwrote C)"));
+               HasSubstr("(integers): two runs gave different results (in the second run, C and D "
+                         "were the same array)"));
   expect_found("writes_padding_in_place", HasSubstr("padding of D (in-place run) in 1 element"));
 }
 
@@ -147,7 +148,8 @@ TEST_F(VerifierTest, AProblemWithoutAProductIsChecked) {
 }
 
 TEST_F(VerifierTest, RacesShowAsRunsThatDiffer) {
-  expect_found("unstable", HasSubstr("two runs differ in 1 element, first at row 0 column 1"));
+  expect_found("unstable",
+               HasSubstr("two runs gave different results in 1 element, first at row 0 column 1"));
 }
 
 TEST_F(VerifierTest, WorkspaceEndsWhereTheTemplateSaid) {
