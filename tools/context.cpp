@@ -190,7 +190,8 @@ void write_file(const std::string& path, std::string_view text) {
     const std::string why = status ? status.message() : std::strerror(errno);
     std::error_code ignored;
     if (replace) std::filesystem::remove(unfinished, ignored);
-    throw Error(ErrorKind::usage, fmt::format("{} cannot be written: {}", path, why));
+    throw Error(ErrorKind::usage,
+                fmt::format("{} cannot be written: {}; choose another path", path, why));
   }
 }
 

@@ -80,8 +80,8 @@ Finding check_nvrtc(const std::string& include, std::unique_ptr<Compiler>& compi
     const auto archs = compiler->supported_archs();
     return {"nvrtc", warning->empty() ? State::ok : State::warning,
             archs.empty() ? compiler->identity()
-                          : fmt::format("{}, compiles for {} to {}", compiler->identity(),
-                                        archs.front(), archs.back()),
+                          : fmt::format("{}; supported architectures: {} to {}",
+                                        compiler->identity(), archs.front(), archs.back()),
             *warning};
   } catch (const Error& error) {
     return {"nvrtc", State::broken, error.what(),
@@ -140,11 +140,13 @@ Finding check_templates(Context& context) {
                               broken.front().error.what()));
     }
     std::string text = counted(catalog.templates().size(), "template");
-    if (!path.value.empty()) text += fmt::format(", including the templates below {}", path.value);
+    if (!path.value.empty())
+      text += fmt::format(" (built in, or found in the template path {})", path.value);
     return {"templates", State::ok, text, ""};
   } catch (const Error& error) {
     return {"templates", State::broken, error.what(),
-            fmt::format("correct the file, or the path ({})", path.origin)};
+            fmt::format("correct the file, or correct the template path (it was set by {})",
+                        path.origin)};
   }
 }
 
@@ -172,6 +174,10 @@ Finding absent_file(const std::string& item, const std::string& path, const std:
 Finding check_database(const Context& context) {
   const auto path = context.database().value;
   if (!is_there(path)) return absent_file("database", path, "--db or KILN_DB");
+  const std::string rescue =
+      fmt::format("save the intact rows with `{}`. Then move {} away, and run `{}`",
+                  context.command("export --database -o sound.jsonl"), path,
+                  context.command("import sound.jsonl"));
   try {
     const auto store = TuningStore::open(path, OpenMode::read_only);
     const auto faults = store.check();
@@ -179,9 +185,7 @@ Finding check_database(const Context& context) {
       return {
           "database", State::broken,
           fmt::format("{}: {}, first: {}", path, counted(faults.size(), "fault"), faults.front()),
-          fmt::format("save the intact rows with `{}`, move {} away, then run `{}`",
-                      context.command("export --database -o sound.jsonl"), path,
-                      context.command("import sound.jsonl"))};
+          rescue};
     }
     const auto summaries = store.summaries();
     if (access(path.c_str(), W_OK) != 0) {
@@ -195,9 +199,7 @@ Finding check_database(const Context& context) {
                         store.schema_version()),
             ""};
   } catch (const Error& error) {
-    return {"database", State::broken, error.what(),
-            "save the readable rows with `kiln export --database`, then move the file away: Kiln "
-            "creates a new database, and `kiln import` restores the rows"};
+    return {"database", State::broken, error.what(), rescue};
   }
 }
 
@@ -280,7 +282,7 @@ Health examine(Context& context) {
                     "install the toolkit's cuBLAS library; tuning works without this library"));
   findings.push_back(check_library("nvml", "", {"libnvidia-ml.so.1"},
                                    "clock, power and temperature are not recorded",
-                                   "this library comes with the NVIDIA driver"));
+                                   "install the NVIDIA driver, which contains this library"));
   findings.push_back(check_templates(context));
   findings.push_back(check_database(context));
   findings.push_back(check_cubins(context));

@@ -26,8 +26,9 @@ namespace {
 
 constexpr std::string_view kBlanks = " \t\r";
 constexpr const char* kShape =
-    "write `name dtype M N K layout [epilogue]`, e.g. `square f16 64 64 64 nt`; for another "
-    "operation or other columns, first write a header such as `softmax: name rows cols dtype`";
+    "write `name dtype M N K layout [epilogue]`, e.g. `square f16 64 64 64 nt`. For another "
+    "operation or other columns, put a header line above the lines, e.g. `softmax: name rows cols "
+    "dtype`";
 constexpr std::string_view kNameColumn = "name";
 constexpr std::string_view kLeftOut = "-";
 
@@ -87,7 +88,7 @@ class LineReader {
       if (*column == kNameColumn) continue;
       if (parser.app.get_option_no_throw("--" + *column) == nullptr) {
         reject(fmt::format(
-            "\"{}\" is not a column of {}: the title of a column is a flag without the dashes{}",
+            "\"{}\" is not a column of {}: write a flag of this operation without the dashes{}",
             *column, name, did_you_mean(*column, flags_of(parser.app))));
       }
       if (std::find(columns.names.begin(), column, *column) != column) {

@@ -102,8 +102,10 @@ TEST(Database, ExportAndImportAreARoundTrip) {
 
   const Sandbox empty;
   empty.write("trials.jsonl", lines);
-  EXPECT_EQ(empty.run({"import", "trials.jsonl"}).out, "7 new, 0 already there, 0 refused\n");
-  EXPECT_EQ(empty.run({"import", "trials.jsonl"}).out, "0 new, 7 already there, 0 refused\n");
+  EXPECT_EQ(empty.run({"import", "trials.jsonl"}).out,
+            "7 rows added, 0 already there, 0 refused\n");
+  EXPECT_EQ(empty.run({"import", "trials.jsonl"}).out,
+            "0 rows added, 7 already there, 0 refused\n");
   EXPECT_EQ(empty.run({"export", "--database"}).out, lines);
   // With its sessions, so that a search that ran out of budget does not look final.
   EXPECT_EQ(empty.run({"list"}).out, full.run({"list"}).out);
@@ -117,7 +119,7 @@ TEST(Database, WhatCannotBeReadToItsEndIsNotImportedSilently) {
   empty.write("cut.jsonl", lines.substr(0, lines.size() - 300));
   const auto cut = empty.run({"import", "cut.jsonl"});
   EXPECT_EQ(cut.exit_code, 1);
-  EXPECT_NE(cut.out.find("6 new, 0 already there, 1 refused"), std::string::npos) << cut.out;
+  EXPECT_NE(cut.out.find("6 rows added, 0 already there, 1 refused"), std::string::npos) << cut.out;
   EXPECT_THAT(cut.err,
               ::testing::AllOf(::testing::HasSubstr("cut.jsonl "),
                                ::testing::HasSubstr(". The rows before this point are stored")));
@@ -155,7 +157,7 @@ TEST(Database, ImportRefusesBadLinesAndKeepsGoodOnes) {
   empty.write("trials.jsonl", lines);
   const auto run = empty.run({"import", "trials.jsonl"});
   EXPECT_EQ(run.exit_code, 1);
-  EXPECT_EQ(run.out, "7 new, 0 already there, 1 refused\n");
+  EXPECT_EQ(run.out, "7 rows added, 0 already there, 1 refused\n");
   EXPECT_NE(run.err.find("trials.jsonl:2:"), std::string::npos) << run.err;
 }
 
@@ -164,8 +166,10 @@ TEST(Database, MergeIsIdempotent) {
   const Sandbox sandbox;
   fill_database(sandbox);
   const auto source = sandbox.database().string();
-  EXPECT_EQ(sandbox.run({"merge", "all.db", source}).out, "7 new, 0 already there, 0 refused\n");
-  EXPECT_EQ(sandbox.run({"merge", "all.db", source}).out, "0 new, 7 already there, 0 refused\n");
+  EXPECT_EQ(sandbox.run({"merge", "all.db", source}).out,
+            "7 rows added, 0 already there, 0 refused\n");
+  EXPECT_EQ(sandbox.run({"merge", "all.db", source}).out,
+            "0 rows added, 7 already there, 0 refused\n");
   EXPECT_EQ(sandbox.run({"list", "--db", "all.db"}).out, sandbox.run({"list"}).out);
 }
 
@@ -189,7 +193,7 @@ TEST(Database, MergeSavesTheRowsOfADatabaseWithAForeignSchema) {
   EXPECT_NE(list.err.find("`kiln merge NEW.db " + source + "`"), std::string::npos) << list.err;
   const auto merge = sandbox.run({"merge", "all.db", source});
   EXPECT_EQ(merge.exit_code, 0) << merge.err;
-  EXPECT_EQ(merge.out, "7 new, 0 already there, 0 refused\n");
+  EXPECT_EQ(merge.out, "7 rows added, 0 already there, 0 refused\n");
   EXPECT_NE(merge.err.find("table trials"), std::string::npos) << merge.err;
   EXPECT_EQ(sandbox.run({"list", "--db", "all.db"}).exit_code, 0);
 }

@@ -31,7 +31,7 @@ const Words kSizes{"--m", "8", "--n", "8", "--k", "8"};
 
 const std::vector<WrongLine> kWrongLines{
     {{"tune", "gemm", "--m", "8", "--m", "9"},
-     "--m is given 2 times (8 and 9): keep only one value"},
+     "--m is given 2 times, with the values 8 and 9; give it only once"},
     {{"tune", "gemm", "--m", "8", "--k"}, "--k: ", "write --k N"},
     {{"tune", "gemm", "--device"}, "--device: the value is missing; write --device DEVICE, e.g. "},
     {{"export", "gemm", "--on"}, "--on: ", "write --on TEXT"},
@@ -39,7 +39,7 @@ const std::vector<WrongLine> kWrongLines{
     {{"tune", "gemm", "64", "65", "66"}, "64: write sizes as flags: --m 64 --n 65 --k 66"},
     {{"tune", "gemm", "64x65x66"}, "64x65x66: ", "--m 64 --n 65 --k 66"},
     {with({"gemm", "tune"}, kSizes),
-     "gemm: not expected here; write the operation once, after the verb: kiln tune gemm ..."},
+     "gemm: write the operation only once, directly after the verb: kiln tune gemm ..."},
     {{"gemm"}, "gemm: this is an operation; write the verb first: kiln tune gemm"},
     {{"tun", "gemm"}, "tun: no such verb", "\"tune\"?"},
     {{"benchmark", "gemm"}, "benchmark: ", "\"bench\"?"},

@@ -127,12 +127,19 @@ std::string surplus_text(const CLI::App& app) {
     }
     if (find_operation(word) != nullptr) {
       return fmt::format(
-          "{}: not expected here; write the operation once, after the verb: kiln {} {} ...", word,
+          "{}: write the operation only once, directly after the verb: kiln {} {} ...", word,
           typed.front()->get_name(), word);
     }
   }
-  std::string known = suggestion(word.substr(0, word.find('=')), known_words(app));
-  if (known.empty() && flag == extras.end()) known = "; write a value directly after its flag";
+  const std::string known = suggestion(word.substr(0, word.find('=')), known_words(app));
+  if (known.empty() && flag == extras.end()) {
+    return fmt::format("{}: this word belongs to no flag; write each value directly after its flag",
+                       word);
+  }
+  if (known.empty()) {
+    const std::string verb = typed.empty() ? "" : typed.front()->get_name() + " ";
+    return fmt::format("{}: not expected here; `kiln {}--help-all` lists the flags", word, verb);
+  }
   return fmt::format("{}: not expected here{}", word, known);
 }
 
@@ -160,7 +167,7 @@ std::string wrong_count_text(const std::string& text, const CLI::Option& option)
                        name);
   }
   if (option.results().size() > 1) {
-    return fmt::format("{} is given {} times ({}): keep only one value", name,
+    return fmt::format("{} is given {} times, with the values {}; give it only once", name,
                        option.results().size(), values_of(option));
   }
   return fmt::format("{}: the value is missing; {}", name, how_to_write(option));

@@ -101,10 +101,16 @@ Choices parse_choices(std::string_view flag, const std::vector<std::string>& tex
       std::string_view digits = piece;
       if (const auto equals = piece.find('='); equals != std::string::npos) {
         const std::string name = piece.substr(0, equals);
-        if (name.empty()) reject(flag, text, fmt::format("\"{}\" has no name before '='", piece));
+        if (name.empty()) {
+          reject(flag, text, fmt::format("\"{}\": write the name of a tunable before '='", piece));
+        }
         const bool repeated = std::any_of(choices.begin(), choices.end(),
                                           [&](const auto& choice) { return choice.first == name; });
-        if (repeated) reject(flag, text, fmt::format("{} is given twice", name));
+        if (repeated) {
+          reject(flag, text,
+                 fmt::format("{0} is given twice; write {0}= once, followed by all values of {0}",
+                             name));
+        }
         if (choices.size() == kMostTunables) {
           reject(flag, text,
                  fmt::format("more than {} tunables; no template has that many", kMostTunables));
@@ -120,7 +126,8 @@ Choices parse_choices(std::string_view flag, const std::vector<std::string>& tex
                fmt::format("\"{}\": the value is neither an integer nor a name", piece));
       if (choices.back().second.size() == kMostValues) {
         reject(flag, text,
-               fmt::format("more than {} values of {}", kMostValues, choices.back().first));
+               fmt::format("{} has too many values; give at most {} values", choices.back().first,
+                           kMostValues));
       }
       choices.back().second.push_back(*value);
     }

@@ -24,9 +24,9 @@ void SelectionFlags::add_to(CLI::App& verb) {
 
 void SelectionFlags::check_usage() const {
   if (!set_.empty() && template_name_.empty()) {
-    throw Error(
-        ErrorKind::usage,
-        fmt::format("--set: name the template as well, e.g. --template {}", example("template")));
+    throw Error(ErrorKind::usage,
+                fmt::format("--set also needs --template; add it, e.g. --template {}",
+                            example("template")));
   }
 }
 

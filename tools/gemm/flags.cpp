@@ -111,9 +111,11 @@ ProblemCase GemmFlags::request(std::int64_t default_size) const {
   };
   const auto layout = parse_layout(layout_);
   if (!layout) {
-    throw Error(ErrorKind::usage,
-                fmt::format("--layout {}: write two letters, n or t, for the storage of A and of B",
-                            layout_));
+    throw Error(
+        ErrorKind::usage,
+        fmt::format(
+            "--layout {}: write one letter for A and one letter for B, each n or t, e.g. nt",
+            layout_));
   }
   Gemm gemm = Gemm::of(checked_dtype("--dtype", dtype_), size("--m", m_), size("--n", n_),
                        size("--k", k_), layout->first, layout->second);

@@ -74,9 +74,8 @@ std::string declared_snippet(const Operation& operation, const ProblemCase& one)
   }
   for (const OperandPlan& operand : one.operands) {
     if (!operand.present || !operand.shape.pointers) continue;
-    text += fmt::format(
-        "// {}: an array in device memory with the addresses of {} arrays of {} elements each\n",
-        operand.name, operand.shape.rows, operand.shape.cols);
+    text += fmt::format("// {}: {} pointers in device memory, each to an array of {} elements\n",
+                        operand.name, operand.shape.rows, operand.shape.cols);
   }
   std::string arguments = fmt::format(".operands = {{{}}}", fmt::join(operands, ", "));
   std::vector<std::string> scalars;

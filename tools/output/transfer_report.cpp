@@ -22,7 +22,7 @@ int report_transfer(Context& context, const std::string& verb, const TransferCou
     document["broken_off"] = count.broken_off;
     context.print(json_text(document));
   } else {
-    context.print(fmt::format("{} new, {} already there, {} refused\n", count.written,
+    context.print(fmt::format("{} rows added, {} already there, {} refused\n", count.written,
                               count.present, count.refused));
   }
   if (!count.broken_off.empty()) {
@@ -36,9 +36,9 @@ int report_transfer(Context& context, const std::string& verb, const TransferCou
 
 void warn_of_corrupt_rows(const Context& context, const TuningStore& source) {
   if (source.corrupt_rows() == 0) return;
-  context.warn(fmt::format("left out {} of {}; `kiln doctor --db {}` gives details",
-                           counted(source.corrupt_rows(), "damaged row"), source.path(),
-                           shell_word(source.path())));
+  context.warn(fmt::format(
+      "{} contains {}, which Kiln left out; `kiln doctor --db {}` gives details", source.path(),
+      counted(source.corrupt_rows(), "damaged row"), shell_word(source.path())));
 }
 
 }  // namespace kiln::tools

@@ -63,8 +63,8 @@ std::string verified_text(const Trial& trial, const std::string& unchecked) {
   // A device with checks, which did not look at this one.
   if (trial.provenance == Provenance::modelled && !verification.checked) {
     return fmt::format(
-        "results only, {}; not checked for races, missing waits and similar faults{}{}", text,
-        unchecked.empty() ? "" : ": ", unchecked);
+        "results only, {}. Kiln did not check for races, missing waits and similar faults{}{}",
+        text, unchecked.empty() ? "" : ": ", unchecked);
   }
   return "yes, " + text;
 }

@@ -84,8 +84,8 @@ std::string why_none(const TuneResult& result) {
   // Others gave right results, which is not enough where one of them was found to race.
   if (!result.unchecked.empty()) {
     return fmt::format(
-        "one candidate has the fault below, and the other candidates of this template were not "
-        "checked: {}",
+        "one candidate has the fault below. Kiln did not check the other candidates of its "
+        "template: {}",
         result.unchecked);
   }
   if (tried == 1) return "the only candidate failed";
@@ -116,7 +116,7 @@ std::string failure_line(const TuneResult& result, const FailureGroup& group) {
   return fmt::format("{}{} {}: {}", count_text(group.count),
                      all > group.count ? fmt::format(" of {}", count_text(all)) : "",
                      to_string(group.example.outcome),
-                     message.empty() ? "no message" : message.substr(0, message.find('\n')));
+                     message.empty() ? "no details" : message.substr(0, message.find('\n')));
 }
 
 /// `verify` of the candidate with every access watched, for which a GPU's own word is not enough.
@@ -165,7 +165,7 @@ void add_findings(FactSheet& sheet, const TuneReport& report, const Context& con
   const auto found =
       std::ranges::find_if(result.failures, is_check_finding, &FailureGroup::example);
   if (found == result.failures.end() || &*found == main_failure(result)) return;
-  sheet.add("checks", "found in another candidate: " + failure_line(result, *found));
+  sheet.add("checks", "Kiln found this fault in other candidates: " + failure_line(result, *found));
   sheet.add("next", verify_command(report, found->example, context));
 }
 
@@ -180,8 +180,8 @@ bool is_edgeless(const TuneResult& result) {
 std::string edgeless_text(const std::string& template_name) {
   return fmt::format(
       "the requirements of {} exclude every ragged size (a size that is not a multiple of the tile "
-      "size). Therefore Kiln has not tested partly filled tiles, unless this problem itself has "
-      "some. Next: loosen the requirements, so that Kiln can verify other sizes",
+      "size). Therefore Kiln added no test with partly filled tiles. Next: loosen the "
+      "requirements, so that Kiln can test ragged sizes",
       template_name);
 }
 

@@ -135,10 +135,11 @@ void add_man_sections(Sections& sections, const Manual& manual) {
   add("man-exit-status", text);
   text.clear();
   for (const auto& variable : kVariables) {
-    text += paragraph(bold(variable.name),
-                      variable.text.empty()
-                          ? fmt::format("like {}, which takes precedence", variable.flag)
-                          : std::string(variable.text));
+    text +=
+        paragraph(bold(variable.name),
+                  variable.text.empty()
+                      ? fmt::format("default for {0}; {0} overrides this variable", variable.flag)
+                      : std::string(variable.text));
   }
   add("man-environment", text);
   add("man-examples", example(first_commands()));

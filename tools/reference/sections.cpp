@@ -95,7 +95,10 @@ std::string refreshed(std::string_view page, const Sections& sections, const std
     result += kEnd;
     done = end + kEnd.size();
   }
-  if (done == 0) place.reject(0, fmt::format("no {}NAME{} in it", kBegin, kBeginTail));
+  if (done == 0) {
+    place.reject(0, fmt::format("write {}NAME{} where the page should have a generated section",
+                                kBegin, kBeginTail));
+  }
   return result.append(page.substr(done));
 }
 

@@ -145,8 +145,8 @@ class Benchmark {
                                   *bench_.evaluator, store, bar, StopSignal::requested());
     if (!tuned.best) {
       context_.warn(
-          fmt::format("--tune {}: this time was too short to measure a candidate, so bench uses "
-                      "the kernel from before the tuning. Next: give a longer time",
+          fmt::format("--tune {}: this time was too short to measure a candidate. Therefore bench "
+                      "uses the same kernel as without --tune. Next: give a longer time",
                       options_.tune));
     }
   }
@@ -233,13 +233,15 @@ std::string table_text(const std::vector<BenchRow>& rows) {
   if (!remarks.empty()) text += (text.empty() ? "" : "\n") + remarks;
   const auto measured = std::count_if(rows.begin(), rows.end(),
                                       [](const BenchRow& row) { return row.contest.measured(); });
-  text += fmt::format("\n{} of {} lines measured and verified", measured, rows.size());
+  text += fmt::format("\n{} of {} problems were measured and verified", measured, rows.size());
   const RatioMean mean = mean_ratio(rows);
-  if (mean.counted > 0) text += fmt::format("; geometric mean of the ratios {:.3f}", mean.value);
+  if (mean.counted > 0)
+    text += fmt::format("; the geometric mean of Kiln's speed ratios to cuBLASLt is {:.3f}",
+                        mean.value);
   if (mean.against_wrong > 0) {
     text +=
-        fmt::format(" (without {}, for which the fastest cuBLASLt algorithm gives wrong results)",
-                    counted(static_cast<std::uint64_t>(mean.against_wrong), "line"));
+        fmt::format("; the mean excludes {}: the fastest cuBLASLt algorithm gives wrong results",
+                    counted(static_cast<std::uint64_t>(mean.against_wrong), "problem"));
   }
   return text + "\n";
 }

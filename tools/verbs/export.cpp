@@ -132,12 +132,13 @@ int export_something(Context& context, const ExportOptions& options) {
   if (options.database) return export_database(context, options);
   if (!options.problem.given()) {
     reject(fmt::format(
-        "export: say what to write: `{}` for a kernel, --database for the stored trials",
+        "export: name a problem (`{}`) to export a kernel, or give --database to export the stored "
+        "trials",
         example("beginning")));
   }
   if (!options.set.empty() && options.template_name.empty()) {
-    reject(
-        fmt::format("--set: name the template as well, e.g. --template {}", example("template")));
+    reject(fmt::format("--set also needs --template; add it, e.g. --template {}",
+                       example("template")));
   }
   return export_kernel(context, options);
 }

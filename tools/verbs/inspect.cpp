@@ -93,20 +93,21 @@ void add_launch_facts(FactSheet& sheet, const LaunchProfile& launch) {
   sheet.add("residency", fmt::format("{} blocks per multiprocessor at once, {:.2f} waves",
                                      prediction.blocks_per_sm, prediction.rounds));
   sheet.add("counted",
-            fmt::format("{} of {} blocks; the numbers below are extrapolated to the whole launch",
-                        count_text(launch.facts.blocks), count_text(launch.blocks)));
+            fmt::format(
+                "Kiln ran {} of {} blocks; the numbers below are extrapolated to the whole launch",
+                count_text(launch.facts.blocks), count_text(launch.blocks)));
   const auto& total = launch.total;
   sheet.add("global",
-            fmt::format("{} sectors, {} of them excess",
+            fmt::format("{} sectors; {} of these are excess sectors",
                         count_text(scaled(launch, total.facts.global_sectors)),
                         percent_text(share(total.excess_sectors, total.facts.global_sectors))));
-  sheet.add("to L2", fmt::format("{} read, {} written; each sector counts once per cluster",
+  sheet.add("to L2", fmt::format("reads of {}, writes of {}; each sector counts once per cluster",
                                  bytes_text(static_cast<std::int64_t>(
                                      32 * scaled(launch, launch.facts.distinct_reads))),
                                  bytes_text(static_cast<std::int64_t>(
                                      32 * scaled(launch, launch.facts.distinct_writes)))));
   sheet.add("shared",
-            fmt::format("{} wavefronts, {} of them bank conflicts",
+            fmt::format("{} wavefronts; bank conflicts cause {} of these",
                         count_text(scaled(launch, total.facts.shared_wavefronts)),
                         percent_text(share(total.conflicts, total.facts.shared_wavefronts))));
 }

@@ -25,7 +25,9 @@ int merge_databases(Context& context, const MergeOptions& options) {
     sources.push_back(TuningStore::open(path, OpenMode::salvage));
     if (const auto& fault = sources.back().salvage_fault(); !fault.empty()) {
       context.warn(fmt::format(
-          "{} {}; merge takes only rows that can be read and match their digests", path, fault));
+          "database {} {}; merge takes only rows that can be read and match their digests. Next: "
+          "`kiln doctor --db {}` gives details",
+          path, fault, shell_word(path)));
     }
   }
   auto target = TuningStore::open(options.target, OpenMode::read_write);

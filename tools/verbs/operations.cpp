@@ -271,10 +271,11 @@ std::string reference_text(const Operation& operation) {
   std::vector<std::string> cases;
   for (const auto& sizes : judge.ragged) cases.push_back(case_text(sizes));
   results.add("ragged", fmt::format("{}", fmt::join(cases, "\n")));
-  results.add("bits", judge.deterministic ? "the same in every run" : "may differ between runs");
+  results.add("bits", judge.deterministic ? "every run gives the same bits"
+                                          : "two runs may give different bits");
   if (!judge.independent.empty()) {
-    results.add("parts",
-                fmt::format("for a large problem, Kiln compares only some {0}", judge.independent));
+    results.add("parts", fmt::format("in a very large problem, Kiln checks only some {0}",
+                                     judge.independent));
   }
   std::string text = "\ncorrect results\n" + results.text();
   if (judge.reference) text += judge_text("reference", *judge.reference, operation);

@@ -251,7 +251,8 @@ TEST(TuneReport, NamesARaceOfAnotherCandidateThatIsNotTheCommonestFailure) {
   failed.outcome = Outcome::compile_failed;
   failed.message = "too much";
   result.failures.push_back({5, failed});
-  EXPECT_THAT(report_text(report, context_on("emulated:h200")), Not(HasSubstr("found in another")));
+  EXPECT_THAT(report_text(report, context_on("emulated:h200")),
+              Not(HasSubstr("in other candidates")));
   Trial racing;
   racing.outcome = Outcome::wrong_result;
   racing.provenance = Provenance::modelled;
@@ -261,13 +262,15 @@ TEST(TuneReport, NamesARaceOfAnotherCandidateThatIsNotTheCommonestFailure) {
   result.failures.push_back({1, racing});
   const std::string text = report_text(report, context_on("emulated:h200"));
   EXPECT_THAT(text, HasSubstr("5 compile_failed: too much"));
-  EXPECT_THAT(text, HasSubstr("checks    found in another candidate: 1 wrong_result: m=64: race at "
-                              "fast.cu:14 in fast\n"));
+  EXPECT_THAT(text,
+              HasSubstr("checks    Kiln found this fault in other candidates: 1 wrong_result: "
+                        "m=64: race at fast.cu:14 in fast\n"));
   EXPECT_THAT(text, HasSubstr("next      kiln verify gemm --m 64 --n 64 --k 64 --dtype f16 "
                               "--template fast"));
   // Where that is all that failed, it is said as such.
   result.failures.erase(result.failures.begin());
-  EXPECT_THAT(report_text(report, context_on("emulated:h200")), Not(HasSubstr("found in another")));
+  EXPECT_THAT(report_text(report, context_on("emulated:h200")),
+              Not(HasSubstr("in other candidates")));
 }
 
 TEST(TuneReport, SaysWhichBudgetEndedTheSearch) {

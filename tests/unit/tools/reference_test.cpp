@@ -53,7 +53,7 @@ TEST(Refreshed, RefusesPagesWhoseMarkersAreWrong) {
   const auto why = [](const std::string& page) {
     return error_of_call([&] { return refreshed(page, kSections, "p.md"); });
   };
-  EXPECT_THAT(why("prose"), HasSubstr("p.md:1: no <!-- generated: "));
+  EXPECT_THAT(why("prose"), HasSubstr("p.md:1: write <!-- generated: "));
   EXPECT_THAT(why("\n<!-- generated: one -->\n"), HasSubstr("p.md:2: this part is not closed"));
   EXPECT_THAT(why("<!-- generated: one --><!-- generated: two-lines --><!-- end -->"),
               HasSubstr("p.md:1: this part"));
