@@ -54,8 +54,8 @@ void warn_if_missing(const Located& database, const detail::LibraryParts& parts)
   parts.warnings->warn(
       detail::WarningKind::database, "database " + database.value,
       fmt::format(
-          "Kiln does not use tuned kernels: the database {} (from {}) does not exist. Next: correct "
-          "the name, or create the database with `kiln tune --db {}`",
+          "Kiln does not use tuned kernels: the database {} (from {}) does not exist. Next: "
+          "correct the name, or create the database with `kiln tune --db {}`",
           database.value, database.origin == "flag" ? "LibraryOptions::database" : database.origin,
           shell_word(database.value)));
 }

@@ -140,7 +140,7 @@ TEST(Emulated, RunComputesAndClaimsNoTime) {
   EXPECT_EQ(text.exit_code, 0) << text.err;
   EXPECT_NE(text.out.find("on emulated NVIDIA H200"), std::string::npos) << text.out;
   EXPECT_NE(text.out.find("verified  yes, 1,920 elements"), std::string::npos) << text.out;
-  EXPECT_NE(text.out.find("1 compiled"), std::string::npos) << text.out;
+  EXPECT_NE(text.out.find("1 kernel compiled"), std::string::npos) << text.out;
   EXPECT_EQ(text.err.find("--repeat"), std::string::npos) << text.err;
 
   const auto run =
@@ -243,7 +243,7 @@ TEST(Emulated, TuningPredictsAndSaysSo) {
   const auto run = sandbox.run(on_emulated(small_problem("run")));
   EXPECT_NE(run.out.find("match     exact: predicted for this problem"), std::string::npos)
       << run.out;
-  EXPECT_NE(run.out.find("0 compiled"), std::string::npos) << run.out;
+  EXPECT_NE(run.out.find("0 kernels compiled"), std::string::npos) << run.out;
 }
 
 TEST(Emulated, TuningForAGpuThatNobodyMeasuredSaysSo) {
@@ -431,7 +431,7 @@ TEST(Inspect, CountsTheConflictsOfALine) {
                                           "block_x=64", "--template-path", ".", "--clusters", "1"});
   const auto text = sandbox.run(with(arguments, {"--source"}));
   EXPECT_EQ(text.exit_code, 0) << text.err;
-  EXPECT_NE(text.out.find("counted    1 of 4 blocks"), std::string::npos) << text.out;
+  EXPECT_NE(text.out.find("counted    Kiln ran 1 of 4 blocks"), std::string::npos) << text.out;
   EXPECT_NE(text.out.find("if (t < 32) sum += 0 * seen[2 * t];"), std::string::npos) << text.out;
 
   const auto run = sandbox.run(with(arguments, {"--json"}));

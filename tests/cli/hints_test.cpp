@@ -228,7 +228,7 @@ TEST(Hints, TheRemedyForDamagedRowsWorks) {
   std::filesystem::rename(sandbox.folder() / "team.db", sandbox.folder() / "away.db");
   const auto restored = sandbox.shell(remedy[1]);
   EXPECT_EQ(restored.exit_code, 0) << restored.err;
-  EXPECT_NE(restored.out.find("6 new"), std::string::npos)
+  EXPECT_NE(restored.out.find("6 rows added"), std::string::npos)
       << "4 trials, 2 sessions: " << restored.out;
 }
 

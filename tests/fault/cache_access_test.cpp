@@ -78,7 +78,7 @@ TEST_F(CacheAccess, AForeignOwnerIsRefusedForReadingAndWriting) {
   ASSERT_EQ(::chown(path.c_str(), 12345, 12345), 0);
   for (const OpenMode mode : {OpenMode::read_only, OpenMode::read_write}) {
     const std::string text = open_as_nobody(mode);
-    EXPECT_NE(text.find("user 12345"), std::string::npos) << text;
+    EXPECT_NE(text.find("user ID 12345"), std::string::npos) << text;
     EXPECT_NE(text.find("`cp "), std::string::npos) << text;
     EXPECT_THROW((void)TuningStore::open(path, mode), Error) << "root is not an exception";
   }
@@ -87,7 +87,7 @@ TEST_F(CacheAccess, AForeignOwnerIsRefusedForReadingAndWriting) {
 TEST_F(CacheAccess, AFolderOfAStrangerIsRefused) {
   ASSERT_EQ(::chown(folder.path().c_str(), 12345, 12345), 0);
   const std::string text = open_as_nobody(OpenMode::read_only);
-  EXPECT_NE(text.find("user 12345"), std::string::npos) << text;
+  EXPECT_NE(text.find("user ID 12345"), std::string::npos) << text;
 }
 
 TEST_F(CacheAccess, CreatingWhereOneMayNotWriteIsAClearError) {

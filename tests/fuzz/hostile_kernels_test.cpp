@@ -189,7 +189,7 @@ TEST(AbsurdShapes, Nesting) {
   const std::string deep(100000, '{');
   const std::string parentheses(100000, '(');
   const std::string too_deep = "deeper";
-  expect_refused(kernel_text(deep, 0), too_deep);
+  expect_refused(kernel_text(deep, 0), "64 nested scopes");
   expect_refused(kernel_text("ret;", 0, ".global .u32 x = " + parentheses + "1;"), too_deep);
   expect_refused(kernel_text("ret;", 0, ".global .u32 x[1] = " + deep + "1;"), too_deep);
   expect_refused(kernel_text("call f; ret;", 0, ".func f() { call f; ret; }"), "recursive");

@@ -332,7 +332,7 @@ TEST_F(Store, CheckFindsFlopsThatDoNotFit) {
   EXPECT_TRUE(store.check().empty());
   PlainSqlite(path).execute("UPDATE problems SET flops = 1");
   ASSERT_EQ(store.check().size(), 1U);
-  EXPECT_NE(store.check()[0].find("flops"), std::string::npos);
+  EXPECT_NE(store.check()[0].find("FLOP count"), std::string::npos);
 }
 
 }  // namespace

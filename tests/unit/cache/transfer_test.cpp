@@ -361,7 +361,7 @@ TEST_F(Transfer, ProblemsThatTuneWouldNotMakeAreRefused) {
   (void)source.record_all({turned});
   const TransferCount merged = merge(target, source);
   EXPECT_NE(fmt::format("{}", fmt::join(merged.complaints, "\n"))
-                .find("in the order that the operation gemm declares"),
+                .find("in the order in which the operation gemm declares"),
             std::string::npos);
   EXPECT_EQ(import_text(target, kHeader1 + trial_to_json(turned)).written, 1U);
   // Until they are gone, nothing is said of damage when one asks, and `doctor` names them.

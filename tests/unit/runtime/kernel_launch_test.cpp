@@ -136,7 +136,7 @@ TEST_F(KernelLaunchTest, RefusesOperandsThatAnExpressionCannotUse) {
   operands_.epilogue[1] = {c_.data.data(), 3};
   operands_.epilogue[2] = {c_.data.data()};
   EXPECT_THAT(refusal(kernel, operands_),
-              HasSubstr("other.ld = 3 is not valid: ld must be at least 4"));
+              HasSubstr("other.ld = 3 is not valid: each row has 4 elements"));
   operands_.epilogue[1].ld = 4;
   operands_.epilogue[0].ld = 4;
   EXPECT_THAT(refusal(kernel, operands_),

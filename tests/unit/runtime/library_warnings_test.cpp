@@ -71,7 +71,7 @@ TEST_F(LibraryWarnings, ADatabaseThatWasNamedAndIsNotThereIsAWarning) {
   std::ofstream(typo) << "x";
   EXPECT_THAT(warnings_for(Mode::use, typo), IsEmpty());
   ::setenv("KILN_DB", folder_.file("other.db").c_str(), 1);
-  EXPECT_THAT(warnings_for(Mode::require, ""), ElementsAre(HasSubstr("(KILN_DB)")));
+  EXPECT_THAT(warnings_for(Mode::require, ""), ElementsAre(HasSubstr("(from KILN_DB)")));
   ::unsetenv("KILN_DB");
   ::setenv("XDG_DATA_HOME", folder_.file("data").c_str(), 1);
   EXPECT_THAT(warnings_for(Mode::use, ""), IsEmpty()) << "a machine on which nothing was tuned";

@@ -310,14 +310,11 @@ TEST(Catalog, WhatCannotBeReadIsLeftOutByNameAndTheRestIsThere) {
     fs::permissions(folder.path() + "/closed", fs::perms::owner_all);
     EXPECT_NE(catalog.find("tiny"), nullptr);
     EXPECT_EQ(catalog.find("other"), nullptr);
-    EXPECT_THAT(
-        catalog.left_out(),
-        ::testing::UnorderedElementsAre(
-            AllOf(StartsWith("Kiln cannot read " + folder.path() + "/loop.cu"), HasSubstr("links")),
-            AllOf(StartsWith("Kiln cannot read " + folder.path() + "/secret.cu"),
-                  HasSubstr("Permission")),
-            AllOf(StartsWith("Kiln cannot read " + folder.path() + "/closed"),
-                  HasSubstr("Permission"))));
+    EXPECT_THAT(catalog.left_out(),
+                ::testing::UnorderedElementsAre(
+                    AllOf(HasSubstr(folder.path() + "/loop.cu,"), HasSubstr("links")),
+                    AllOf(HasSubstr(folder.path() + "/secret.cu,"), HasSubstr("Permission")),
+                    AllOf(HasSubstr(folder.path() + "/closed,"), HasSubstr("Permission"))));
   }
   if (::getuid() == 0) {
     EXPECT_EQ(::seteuid(0), 0);

@@ -169,8 +169,7 @@ TEST_F(HintsTest, WhatCannotBeReadIsLeftOutWithAWarning) {
   std::filesystem::create_symlink("tiny.hints", folder.path() + "/tiny.hints");
   const Catalog catalog = open();
   EXPECT_THAT(catalog.left_out(),
-              ElementsAre(AllOf(StartsWith("Kiln cannot read " + folder.path() + "/tiny.hints"),
-                                HasSubstr("links"))));
+              ElementsAre(AllOf(HasSubstr(folder.path() + "/tiny.hints"), HasSubstr("links"))));
   EXPECT_NE(catalog.find("tiny"), nullptr);
 }
 
@@ -226,7 +225,7 @@ TEST_F(HintsErrorTest, PointToTheLineOfTheHints) {
                                                            device_of_hints())
                                                  .costs(kHintsDefault));
                          }),
-              HasSubstr("tiny.hints:2: cost with"));
+              HasSubstr("tiny.hints:2: cost (configuration"));
 }
 
 TEST_F(HintsErrorTest, ValuesOfCostLinesAreUnknownToRequirements) {

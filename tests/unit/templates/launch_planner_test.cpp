@@ -90,7 +90,7 @@ TEST(LaunchPlanner, ConfigFieldsAreInts) {
   const auto wide = KernelTemplate::parse("tiny.cu", text);
   EXPECT_THAT(
       error_text(ErrorKind::template_, [&] { (void)planner_of(wide).config_fields(kTiles); }),
-      AllOf(HasSubstr("smem_bytes = 64000000000"), HasSubstr("field's int")));
+      AllOf(HasSubstr("smem_bytes = 64000000000"), HasSubstr("the type int")));
 }
 
 TEST(LaunchGeometry, OfAProblem) {

@@ -223,7 +223,7 @@ TEST_F(Limits, TimeToCountASpace) {
   for (const auto& requirement : {"(" + product + ") % 7 == 3", "(" + product + ") % 2 == 9"}) {
     const auto space = coupled(requirement);
     EXPECT_THAT(error_text(ErrorKind::template_, [&] { (void)space.count(); }),
-                HasSubstr("cannot count the configurations"));
+                HasSubstr("counting the configurations would take too long"));
   }
 }
 

@@ -274,7 +274,7 @@ TEST(OperationLines, MistakesInWhatIsRightAreShown) {
   EXPECT_THAT(complaint_about("//@ right      m within 1e-5 1e-6\n", ""),
               AllOf(HasSubstr("soft.cu:26:5: "), HasSubstr("//@ right m bound 4 of m")));
   EXPECT_THAT(complaint_about("deterministic 0", "deterministic no"),
-              HasSubstr("write 1 if two runs"));
+              HasSubstr("soft.cu:25:19: \"deterministic\" must be 1"));
   EXPECT_THAT(complaint_about("integers   2", "integers   two"),
               AllOf(HasSubstr("soft.cu:21:16: "), HasSubstr("\"two\"")));
 }

@@ -38,7 +38,7 @@ TEST(Problem, ParseErrorsNameTheField) {
   EXPECT_THAT(parse("gemm a=f17 | m=1"), HasSubstr("\"a=f17\""));
   EXPECT_THAT(parse("gemm a=f16 a=f16 | m=1"), HasSubstr("repeats"));
   EXPECT_THAT(parse("gemm a=f16 | m=1 m=2"), HasSubstr("\"m=2\""));
-  EXPECT_THAT(parse("gemm t=1 a=f16 | m=1"), HasSubstr("after the traits"));
+  EXPECT_THAT(parse("gemm t=1 a=f16 | m=1"), HasSubstr("\"a=f16\" is an element type"));
   EXPECT_THAT(parse("gemm a | m=1"), HasSubstr("'='"));
   EXPECT_THAT(parse("a=f16 | m=1"), HasSubstr("operation"));
   EXPECT_THAT(parse("gemm  a=f16 | m=1"), HasSubstr("empty field"));

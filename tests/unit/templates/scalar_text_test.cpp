@@ -16,7 +16,6 @@ namespace kiln {
 namespace {
 
 using ::testing::AllOf;
-using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
@@ -125,12 +124,10 @@ TEST(ScalarText, TypesHaveTheirWholeRangeAndNoMore) {
   EXPECT_THAT(why_not(NumberType::u64, "0x10000000000000000"), HasSubstr("0 to 2^64 - 1"));
   EXPECT_THAT(why_not(NumberType::u64, "-1"), AllOf(StartsWith("-1 "), HasSubstr("0 to 2^64 - 1")));
   EXPECT_THAT(why_not(NumberType::u64, "-9007199254740993"), HasSubstr("0 to 2^64 - 1"));
-  EXPECT_THAT(
-      why_not(NumberType::s64, "9223372036854775808"),
-      AllOf(StartsWith("9223372036854775808 "), HasSubstr("-2^63 to 2^63 - 1"), EndsWith("s64")));
-  EXPECT_THAT(
-      why_not(NumberType::s64, "-9223372036854775809"),
-      AllOf(StartsWith("-9223372036854775809 "), HasSubstr("-2^63 to 2^63 - 1"), EndsWith("s64")));
+  EXPECT_THAT(why_not(NumberType::s64, "9223372036854775808"),
+              AllOf(StartsWith("9223372036854775808 "), HasSubstr("s64 (-2^63 to 2^63 - 1)")));
+  EXPECT_THAT(why_not(NumberType::s64, "-9223372036854775809"),
+              AllOf(StartsWith("-9223372036854775809 "), HasSubstr("s64 (-2^63 to 2^63 - 1)")));
   EXPECT_THAT(why_not(NumberType::s64, "-0x8000000000000001"), HasSubstr("-2^63 to 2^63 - 1"));
   EXPECT_THAT(why_not(NumberType::s64, "9223372036854775809"), HasSubstr("-2^63 to 2^63 - 1"));
   EXPECT_THAT(why_not(NumberType::u32, "9007199254740993"), HasSubstr("0 to 42949672"));

@@ -143,7 +143,7 @@ TEST(UsualLineError, Malformed) {
   EXPECT_THAT(usual_error("tile_m=32|64|32"), StartsWith("tiny.cu:21:11: 32 is given twice\n"));
   EXPECT_THAT(usual_error("tile_m=32|"), HasSubstr("\"tile_m=\""));
   EXPECT_THAT(usual_error("tile_m|tile_n=32"),
-              HasSubstr("characters other than letters, digits and underscores"));
+              HasSubstr("\"tile_m|tile_n=32\" has an invalid name"));
 }
 
 }  // namespace

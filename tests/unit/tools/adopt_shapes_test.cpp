@@ -227,8 +227,8 @@ TEST(AdoptShapes, ProductsByOtherNamesAreProducts) {
         << index;
   }
   EXPECT_THAT(launch("(blockIdx.x << log_block) + threadIdx.x", "n"),
-              HasSubstr("//@   grid     FILL_IN                        // number of blocks; write "
-                        "it with * and / instead of"));
+              HasSubstr("//@   grid     FILL_IN                        // number of blocks: the "
+                        "kernel shifts blockIdx.x by"));
   EXPECT_THAT(launch("blockIdx.x * 64 + threadIdx.x", "(n << 2)"),
               HasSubstr("ceil_div((n * 4), 64)"));
   EXPECT_THAT(launch("blockIdx.x * 64 + threadIdx.x", "n >> 1"), HasSubstr("ceil_div(n / 2, 64)"));
@@ -450,7 +450,7 @@ __global__ void saxpy(T* y, const T* x, T a, S b, int n) {
 )");
   EXPECT_THAT(adoption.operation.text,
               AllOf(HasSubstr("type       y f32 "), HasSubstr("type       x f32 "),
-                    HasSubstr("CHECK: list only one type: a scalar also has the type"),
+                    HasSubstr("CHECK: list only one type: a scalar also has the"),
                     HasSubstr("scalar     a f32 = 1 "), HasSubstr("scalar     b f32 = 1 "),
                     Not(HasSubstr("f64 "))));
   EXPECT_THAT(adoption.adopted.text, AllOf(HasSubstr("//@ types      y=f32 x=y\n"),

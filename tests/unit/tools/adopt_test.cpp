@@ -363,7 +363,7 @@ __global__ void odd(Shape* out, const float* device, Shape shape, int& left,
 )");
   EXPECT_THAT(adoption.operation.text,
               AllOf(HasSubstr("//@ type       out FILL_IN "),
-                    HasSubstr("an element type with the same size and bit format as Shape"),
+                    HasSubstr("an element type with the same size and bit format\n"),
                     HasSubstr("//@ operand    out out: FILL_IN "),
                     HasSubstr("operand    device_ in"), HasSubstr("type_ ")));
   EXPECT_THAT(adoption.adopted.text,

@@ -119,7 +119,7 @@ TEST_F(DeclaredVerifierTest, TheBoundIsOfRoundingErrors) {
   prepare(kScaleRows, {{"rows", 4}, {"cols", 8}});
   expect_found("scale_is_inaccurate",
                AllOf(HasSubstr("rows=3 cols=5 (normal data, scale=1.125): row 0 column"),
-                     HasSubstr("bound")),
+                     HasSubstr("allowed error")),
                "scale_right");
 }
 
@@ -204,7 +204,7 @@ TEST_F(DeclaredVerifierTest, EachOfSeveralOutputsHasItsRule) {
   prepare(kLeastOfRows, {{"rows", 6}, {"cols", 9}}, {{"with_sum", 1}});
   expect_right("least_right");
   expect_found("least_ignores_last",
-               AllOf(HasSubstr("(normal data): place, element"), HasSubstr("bound 0;")),
+               AllOf(HasSubstr("(normal data): place, element"), HasSubstr("(allowed error 0);")),
                "least_right");
   expect_found("least_forgets_sum",
                AllOf(HasSubstr("rows=3 cols=5 (normal data): sum, element 0"),

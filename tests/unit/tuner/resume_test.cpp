@@ -167,7 +167,8 @@ TEST_F(ResumeTest, AnotherEnvironmentIsPointedOut) {
   request.policy.cold = false;
   ScriptedEvaluator second(by_config);
   (void)run(second);
-  EXPECT_THAT(observer.notes, Contains(HasSubstr("12 candidates have stored results")));
+  EXPECT_THAT(observer.notes,
+              Contains(HasSubstr("for 12 candidates, this run uses stored results")));
 }
 
 TEST_F(ResumeTest, KnownFinalistsCompeteWithNewOnes) {

@@ -93,7 +93,8 @@ TEST_F(VerifierTest, LeadingDimensionsMatter) {
 }
 
 TEST_F(VerifierTest, PrecisionLossThatIntegersHideIsFoundOnRandomData) {
-  expect_found("slightly_off", AllOf(HasSubstr("(normal data): row 0"), HasSubstr("bound")));
+  expect_found("slightly_off",
+               AllOf(HasSubstr("(normal data): row 0"), HasSubstr("allowed error")));
 }
 
 TEST_F(VerifierTest, CMustNotBeReadWhenBetaIsZero) {
