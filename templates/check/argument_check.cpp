@@ -401,8 +401,8 @@ std::string why_wrong_pointer(const CheckedLaunch& launch, const std::vector<std
     }
     const std::string_view what = behind ? "pointers to arrays of" : "whose elements are";
     const std::string remedy =
-        !is_operand(arg) ? "write the operand in \"args\" without a suffix, because Kiln then "
-                           "passes a pointer to the operand's declared type"
+        !is_operand(arg) ? "write only the operand's name in \"args\", without a suffix such "
+                           "as \".f64\"; Kiln then passes a pointer to the declared type"
         : depth == wanted
             ? fmt::format("change the type of the operand {0}{1}",
                           launch.operation.operands[arg.index].name,

@@ -131,7 +131,7 @@ SizeSpec parse_size(const FrontMatterLine& line, const NameTable& names) {
   const auto [text, offset] = words[1];
   const auto dots = text.find("..");
   if (words.size() > 2 || dots == std::string_view::npos) {
-    line.fail(offset, "write the range of a size as 1..4096, before '=' and the default");
+    line.fail(offset, "write the range directly after the name, as in \"size n 1..4096 = 64\"");
   }
   size.least = parse_integer_part(line, {text.substr(0, dots), offset});
   size.most = parse_integer_part(line, {text.substr(dots + 2), offset + dots + 2});

@@ -365,8 +365,8 @@ class ProblemReader {
       operand.extents = "1";
     } else if (is_by_block) {
       operand.extents_comment =
-          "extents: the number of values that all blocks together write; if this array is "
-          "only temporary, replace this operand with a workspace";
+          "extents: the number of values that all blocks together write; if the kernel needs "
+          "these values only temporarily, replace the operand with a workspace";
     } else if (sizes.size() == 1) {
       operand.extents = sizes.front();
     } else if (operand.role != "in" && of_grid.size() == sizes.size() && !sizes.empty()) {

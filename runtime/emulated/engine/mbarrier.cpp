@@ -53,7 +53,7 @@ std::string Mbarrier::complete_bytes(std::uint32_t bytes) {
   const std::int64_t sum = std::int64_t{bytes_} - bytes;
   if (sum < -std::int64_t{kMost}) {
     return fmt::format(
-        "completes {} bytes that the mbarrier does not expect; at most {} such bytes are allowed",
+        "completes {} bytes more than the mbarrier expects so far; the difference must be at most {}",
         -sum, kMost);
   }
   bytes_ = static_cast<std::int32_t>(sum);

@@ -156,13 +156,16 @@ class KILN_API Kernel : public AnyKernel {
   /// Throws Error(usage) in these cases:
   /// - an operand has elements, but its address is null;
   /// - an operand's address is not a multiple of the problem's alignment for this operand
-  ///   (`alignment_a` to `alignment_d`). If the distance in bytes between the operand's rows has a
-  ///   smaller alignment, launch() requires only the smaller alignment;
+  ///   (`alignment_a` to `alignment_d`). If the distance between the operand's rows is not a
+  ///   multiple of this alignment, launch() requires only the largest power of two that divides
+  ///   the distance in bytes;
   /// - the workspace is not aligned to kCallerWorkspaceAlignment;
   /// - beta is not 0, but the problem's reads_c is false;
   /// - an operand of the epilogue has no address, an address that is not a multiple of the size of
   ///   its elements, or a leading dimension that is too small;
-  /// - the epilogue contains no alpha, but alpha is not 1, or no beta, but beta is not 0;
+  /// - the expression of the epilogue does not use alpha, but the caller passes an alpha other
+  ///   than 1;
+  /// - the expression of the epilogue does not use beta, but the caller passes a beta other than 0;
   /// - the accumulator's type cannot hold alpha or beta (1e300 in f32, 0.5 in s32).
   /// Throws Error(device) if CUDA refuses the launch, or if a kernel faults on the emulated device.
   void launch(Stream stream, const GemmOperands& operands) const;
