@@ -43,8 +43,9 @@ constexpr std::size_t kMostDirectoryBytes = std::size_t{64} << 20;
 constexpr std::size_t kMostFolders = 65536;
 
 [[noreturn]] void fail_directory(const std::string& directory, std::string_view why) {
-  throw Error(ErrorKind::usage, fmt::format("template directory \"{}\": {}; pass another directory "
-                                            "with --template-path or KILN_TEMPLATE_PATH",
+  throw Error(ErrorKind::usage, fmt::format("template directory \"{}\": {}. Next: correct "
+                                            "--template-path, KILN_TEMPLATE_PATH or "
+                                            "LibraryOptions::template_path",
                                             directory, why));
 }
 

@@ -6,7 +6,9 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
+#include <utility>
 
 #include "templates/check/argument_check.hpp"
 #include "templates/front_matter/front_matter.hpp"
@@ -200,6 +202,50 @@ std::string explain_misspelling(const KernelTemplate& kernel_template,
   return {};
 }
 
+/// nvcc includes these headers in each file by itself, NVRTC does not.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 10> kImplicit{{
+    {"INFINITY", "cmath"},
+    {"NAN", "cmath"},
+    {"HUGE_VAL", "cmath"},
+    {"M_", "cmath"},
+    {"FLT_", "cfloat"},
+    {"DBL_", "cfloat"},
+    {"int8_t int16_t int32_t int64_t uint8_t uint16_t uint32_t uint64_t", "cstdint"},
+    {"CHAR_ SCHAR_ UCHAR_ SHRT_ USHRT_ INT_ UINT_ LONG_ ULONG_ LLONG_ ULLONG_", "climits"},
+    {"half half2 __half __half2", "cuda_fp16.h"},
+    {"__nv_bfloat16 __nv_bfloat162", "cuda_bf16.h"},
+}};
+
+/// A header that declares the name; "": none that is known. A prefix of names ends in '_'.
+std::string_view header_that_declares(std::string_view name) {
+  for (const auto& [names, header] : kImplicit) {
+    for (const auto& word : split_words(names)) {
+      const bool is_prefix = word.text.ends_with('_');
+      if (is_prefix ? name.starts_with(word.text) : name == word.text) return header;
+    }
+  }
+  return {};
+}
+
+/// A name that the compiler does not know, because its header is not included.
+std::string explain_missing_include(const std::string& file,
+                                    const std::vector<LoggedError>& errors) {
+  constexpr std::string_view kMark = "identifier \"";
+  for (const LoggedError& error : errors) {
+    const auto at = error.message.find(kMark);
+    if (at == std::string_view::npos) continue;
+    const auto rest = error.message.substr(at + kMark.size());
+    const auto name = rest.substr(0, rest.find('"'));
+    const auto header = header_that_declares(name);
+    if (header.empty()) continue;
+    return fmt::format(
+        "{}: \"{}\" is not defined, because NVRTC includes no header on its own. Next: add "
+        "#include <{}> to the file.",
+        place_of(file, error), name, header);
+  }
+  return {};
+}
+
 /// What belongs to the host in the first such error.
 std::string explain_host_code(const std::string& file, const std::vector<LoggedError>& errors) {
   for (const LoggedError& error : errors) {
@@ -264,13 +310,17 @@ std::string explain_compile_log(const KernelTemplate& kernel_template, std::stri
   } else {
     why = explain_number(kernel_template, errors);
     if (why.empty()) why = explain_misspelling(kernel_template, errors);
+    if (why.empty()) why = explain_missing_include(kernel_template.file(), errors);
     if (why.empty()) why = explain_host_code(kernel_template.file(), errors);
   }
   return with_reason(why, log);
 }
 
 std::string explain_compile_log(const Operation& operation, std::string_view log) {
-  return with_reason(explain_host_code(operation.origin.file, errors_of(log)), log);
+  const std::vector<LoggedError> errors = errors_of(log);
+  std::string why = explain_missing_include(operation.origin.file, errors);
+  if (why.empty()) why = explain_host_code(operation.origin.file, errors);
+  return with_reason(why, log);
 }
 
 std::string why_wrong_parameters(const KernelTemplate& kernel_template,

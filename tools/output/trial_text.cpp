@@ -8,6 +8,11 @@
 
 namespace kiln::tools {
 
+std::string error_text(double worst_ratio) {
+  if (worst_ratio == 0.0) return "no errors";
+  return fmt::format("largest error {:.2f} of the allowed error", worst_ratio);
+}
+
 std::string spread_text(const Timing& timing) {
   return fmt::format("{} +- {}", time_text(timing.median_ns), time_text(timing.spread_ns));
 }
@@ -58,7 +63,7 @@ std::string checks_text(const Trial& trial) {
 std::string verified_text(const Trial& trial, const std::string& unchecked) {
   const Verification& verification = *trial.verification;
   if (!verification.passed) return fmt::format("NO: {}", verification.evidence);
-  std::string text = fmt::format("largest error {:.2f} of the bound{}{}", verification.worst_ratio,
+  std::string text = fmt::format("{}{}{}", error_text(verification.worst_ratio),
                                  verification.evidence.empty() ? "" : "; ", verification.evidence);
   // A device with checks, which did not look at this one.
   if (trial.provenance == Provenance::modelled && !verification.checked) {

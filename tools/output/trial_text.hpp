@@ -14,6 +14,9 @@ namespace kiln::tools {
 /// `unchecked` says why a device with checks did not look at it, where that is known.
 void add_trial_facts(FactSheet& sheet, const Trial& trial, const std::string& unchecked = "");
 
+/// "largest error 0.98 of the allowed error", or "no errors" for 0: the worst error of any result,
+/// as a fraction of the error that its rule allows.
+[[nodiscard]] std::string error_text(double worst_ratio);
 /// "310.2 us +- 0.4 us"
 [[nodiscard]] std::string spread_text(const Timing& timing);
 /// "168 registers, no spills, 48.0 KiB shared memory, 25.0 % occupancy"

@@ -171,10 +171,10 @@ std::string row_text(const BenchRow& row) {
     return text + facts.text();
   }
   add_choice(facts, row.chosen);
-  facts.add("outcome", row.contest.measured()
-                           ? fmt::format("ok, verified, largest error {:.2f} of the bound",
-                                         row.contest.verification.worst_ratio)
-                           : failure_text(row.contest));
+  facts.add("outcome",
+            row.contest.measured()
+                ? fmt::format("ok, verified, {}", error_text(row.contest.verification.worst_ratio))
+                : failure_text(row.contest));
   if (row.contest.measured()) {
     const auto& timing = row.contest.ours->timing;
     facts.add("time", row.modelled ? fmt::format("{}, modelled: predicted, not measured",

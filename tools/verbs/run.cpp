@@ -27,6 +27,7 @@
 #include "tools/launch_limit.hpp"
 #include "tools/output/json.hpp"
 #include "tools/output/table.hpp"
+#include "tools/output/trial_text.hpp"
 #include "tools/output/units.hpp"
 #include "tools/typed_tools.hpp"
 #include "tools/verbs/verbs.hpp"
@@ -145,15 +146,15 @@ std::string report_text(const RunReport& report, const AnyKernel& kernel) {
     facts.add("config", std::string(kernel.config()));
   }
   facts.add("match", fmt::format("{}: {}", to_string(kernel.match()), kernel.match_reason()));
-  facts.add(
-      "verified",
-      check.wrong == 0
-          ? fmt::format("yes, {} elements, largest error {:.2f} of the bound",
-                        count_text(static_cast<std::uint64_t>(check.checked)), check.worst_ratio)
-          : fmt::format("NO: {} of {} elements wrong{}; the first error: {}", check.wrong,
-                        check.checked,
-                        excess_text(check.worst_ratio, static_cast<std::uint64_t>(check.wrong)),
-                        check.evidence));
+  facts.add("verified", check.wrong == 0
+                            ? fmt::format("yes, {} elements, {}",
+                                          count_text(static_cast<std::uint64_t>(check.checked)),
+                                          error_text(check.worst_ratio))
+                            : fmt::format("NO: {} of {} elements wrong{}; the first error: {}",
+                                          check.wrong, check.checked,
+                                          excess_text(check.worst_ratio,
+                                                      static_cast<std::uint64_t>(check.wrong)),
+                                          check.evidence));
   if (check.wrong == 0) {
     facts.add("checks",
               "Kiln checked only the results of this run; `kiln verify` also looks for races and "

@@ -21,6 +21,7 @@
 #include "tools/output/judged_by.hpp"
 #include "tools/output/source_lines.hpp"
 #include "tools/output/table.hpp"
+#include "tools/output/trial_text.hpp"
 #include "tools/output/tune_report.hpp"
 #include "tools/output/units.hpp"
 #include "tools/verbs/verbs.hpp"
@@ -191,10 +192,9 @@ class Judge {
 std::string verdict_text(const Judgement& judgement) {
   if (judgement.outcome == Outcome::ok) {
     const std::string& unchecked = judgement.verification.evidence;
-    return fmt::format("correct: {}largest error {:.2f} of the bound on random data{}{}",
-                       judgement.exact ? "no errors on integer data, " : "",
-                       judgement.verification.worst_ratio, unchecked.empty() ? "" : "; ",
-                       unchecked);
+    return fmt::format(
+        "correct: {}{} on random data{}{}", judgement.exact ? "no errors on integer data, " : "",
+        error_text(judgement.verification.worst_ratio), unchecked.empty() ? "" : "; ", unchecked);
   }
   // A finding ends the launch, and its text the message; it follows in full.
   std::string why = judgement.message;

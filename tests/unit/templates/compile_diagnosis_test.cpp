@@ -100,6 +100,21 @@ TEST(CompileDiagnosis, AMisspeltTunableIsNamed) {
   EXPECT_EQ(explain_compile_log(tiny(), unknown), unknown);
 }
 
+TEST(CompileDiagnosis, TheHeaderOfANameThatNvccWouldKnowIsNamed) {
+  for (const auto& [name, header] :
+       std::vector<std::pair<std::string, std::string>>{{"INFINITY", "<cmath>"},
+                                                        {"M_PI", "<cmath>"},
+                                                        {"FLT_MAX", "<cfloat>"},
+                                                        {"uint32_t", "<cstdint>"},
+                                                        {"INT_MAX", "<climits>"},
+                                                        {"__half", "<cuda_fp16.h>"}}) {
+    const std::string log = "tiny.cu(31): error: identifier \"" + name + "\" is undefined\n";
+    EXPECT_THAT(explain_compile_log(tiny(), log),
+                AllOf(StartsWith("tiny.cu:31: \"" + name + "\""), HasSubstr("#include " + header),
+                      EndsWith(log)));
+  }
+}
+
 TEST(CompileDiagnosis, ErrorsOfTheTextComeBeforeThoseOfTheName) {
   const std::string error = "tiny.cu(9): error: expected a declaration\n";
   EXPECT_EQ(explain_compile_log(tiny(), error + kNameLog), error + kNameLog);

@@ -60,8 +60,10 @@ Contest contest_with(std::vector<ComparisonRow> baselines) {
 
 TEST(Contest, TheRatioIsAgainstTheFastestOfThoseThatRan) {
   const auto contest = contest_with({timed("first", 1000.0), timed("second", 1500.0)});
-  EXPECT_EQ(ratio_text(contest),
-            "0.500 +- 0.000 of cuBLASLt's speed, round by round (1.000 us, its fastest of 2)");
+  EXPECT_EQ(
+      ratio_text(contest),
+      "0.500 +- 0.000 of cuBLASLt's speed, timed in turns: 2.000 us against 1.000 us (fastest "
+      "of 2)");
   EXPECT_EQ(contest_json(contest)["ratio"], 0.5);
 }
 
