@@ -203,7 +203,7 @@ TEST(NewcomersFaults, AGridThatIsFarTooLargeIsRemarkedAndNoFaster) {
   EXPECT_THAT(judged(sandbox, "verify").out, Not(HasSubstr("too large?")));
   EXPECT_GE(time_with("rows * 64"), 0.95 * right_ns);
   EXPECT_THAT(judged(sandbox, "tune", {"--set", "block_size=32"}).out,
-              HasSubstr("of the bound; 252 of 256 blocks of row_sum"));
+              HasSubstr("; 252 of 256 blocks of row_sum"));
   const auto verified = judged(sandbox, "verify");
   EXPECT_EQ(verified.exit_code, 0) << verified.out;
   EXPECT_THAT(verified.out, HasSubstr("remark    252 of 256 blocks of row_sum "));

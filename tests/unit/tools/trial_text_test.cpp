@@ -37,7 +37,7 @@ TEST(TrialText, WhatTheChecksOfADeviceDidNotSeeIsNotCalledVerified) {
   EXPECT_THAT(
       unchecked,
       HasSubstr(
-          "verified  results only, largest error 0.50 of the bound. Kiln did not check for "
+          "verified  results only, largest error 0.50 of the allowed error. Kiln did not check for "
           "races, missing waits and similar faults: the budget ended before the checks ended\n"));
   EXPECT_THAT(unchecked, Not(HasSubstr("yes")));
   EXPECT_THAT(facts_of(trial), HasSubstr("similar faults\n"));
