@@ -52,10 +52,9 @@ std::string with_flag(std::string message) {
 
 Program::Program(AskedOperation asked) : asked_(std::move(asked)), app_("", "kiln") {
   app_.require_subcommand(1);
-  app_.set_help_flag("-h,--help", "Print help and exit; after a verb, print the help of this verb");
-  app_.set_help_all_flag(
-      "--help-all",
-      "Print help with all flags and exit; after a verb, print all flags of this verb");
+  app_.set_help_flag("-h,--help",
+                     "Print help and exit; `kiln VERB --help` prints the help of one verb");
+  app_.set_help_all_flag("--help-all", "Like --help, but list all flags");
   app_.set_version_flag("--version", "kiln " KILN_VERSION_STRING, "Print the version and exit");
   add_global_flags(app_, context_.flags);
   check_closed_values(app_);

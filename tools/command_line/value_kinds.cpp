@@ -67,7 +67,7 @@ std::vector<ValueKind> make_kinds() {
       {"MODE", words, "what the library does for a problem without a tuned kernel",
        words_of(kModeNames), true},
       {"N", free, "whole number", {}},
-      {"NAME", operations, "name of a built-in operation, or of one in the template path", {}},
+      {"NAME", operations, "name of an operation: built-in, or declared in the template path", {}},
       {"NAME=V,...", free, "values of tunables", {}},
       {std::string(kOperationKind), operations, "operation to compute", {}, true},
       {"SIZE", free, "number of bytes, with or without a unit: 512KiB, 64MiB, 2GB", {}},

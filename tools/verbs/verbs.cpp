@@ -37,14 +37,14 @@ constexpr const char* kHidden = "";
 
 constexpr const char* kNoDevice = "none";
 constexpr const char* kAnyDevice = "real or emulated GPU";
-constexpr const char* kEmulated = "emulated GPU by default";
+constexpr const char* kEmulatedByDefault = "emulated GPU by default";
 
 }  // namespace
 
 const std::vector<Verb>& verbs() {
   static const std::vector<Verb> all{
       {"tune", kMeasuring, "real or emulated GPU (no GPU with --compile-only)",
-       "Find the fastest kernel for a problem and keep it",
+       "Find the fastest kernel for a problem and store the result",
        "A run skips candidates that already have a result in the database. If you repeat the "
        "command, it therefore continues where the last run stopped.",
        examples("tune"), add_tune},
@@ -53,7 +53,7 @@ const std::vector<Verb>& verbs() {
        "kernel, name its template with --template and fix tunables with --set.",
        examples("bench"), add_bench},
       {"run", kMeasuring, kAnyDevice,
-       "Get a kernel as an application does, run it and check the result", "", examples("run"),
+       "Run the kernel that an application would get, and check its result", "", examples("run"),
        add_run},
       {"templates", kKernels, kNoDevice, "List the templates, or describe one",
        "The description lists tunables and requirements. If you give a problem, the description "
@@ -73,7 +73,7 @@ const std::vector<Verb>& verbs() {
        "--set fixes some tunables. The other tunables stay as close to their defaults as the "
        "requirements allow.",
        examples("render"), add_render},
-      {"verify", kKernels, kEmulated,
+      {"verify", kKernels, kEmulatedByDefault,
        "Check a kernel's results, memory accesses, barriers and waits",
        "On a real GPU, verify checks only the results. On an emulated GPU, verify also checks "
        "every memory access, barrier and wait. Each finding names the kernel, block, thread, "
@@ -82,7 +82,7 @@ const std::vector<Verb>& verbs() {
        "with --set. The default device is emulated:h200. --device or KILN_DEVICE names another "
        "device.",
        examples("verify"), add_verify},
-      {"inspect", kKernels, kEmulated, "Profile one kernel by source line, without a GPU",
+      {"inspect", kKernels, "emulated GPU", "Profile a kernel line by line on an emulated GPU",
        "inspect counts the instructions of each execution unit. It also counts the sectors of "
        "global accesses, and the wavefronts and bank conflicts of shared-memory accesses. From "
        "these counts, inspect predicts the time of the launch. By default, inspect uses the kernel "
