@@ -29,9 +29,9 @@ struct ExitMeaning {
 inline constexpr std::array<ExitMeaning, 8> kExitMeanings{{
     {kExitOk, "ok", "ok"},
     {kExitFailure, "failure",
-     "failure, such as a wrong result, a race or another finding of `kiln verify`, a malformed "
-     "template, a missing compiler, or an invalid line in an import; for `kiln doctor`, something "
-     "is broken"},
+     "failure. Examples: a wrong result, a fault that `kiln verify` found (such as a race), a "
+     "malformed template, a missing compiler, an invalid line in an import. For `kiln doctor`: "
+     "something is broken"},
     {kExitUsage, "usage", "usage: the command contains a bad flag, value, size or file"},
     {kExitNoCandidate, "no valid candidate",
      "no candidate is valid, every candidate failed, or the database has no result for the "
