@@ -27,8 +27,8 @@ namespace {
 constexpr std::string_view kBlanks = " \t\r";
 constexpr const char* kShape =
     "write `name dtype M N K layout [epilogue]`, e.g. `square f16 64 64 64 nt`. For another "
-    "operation or other columns, put a header line above the lines, e.g. `softmax: name rows cols "
-    "dtype`";
+    "operation or other columns, write a header line above this line, e.g. `softmax: name rows "
+    "cols dtype`";
 constexpr std::string_view kNameColumn = "name";
 constexpr std::string_view kLeftOut = "-";
 

@@ -329,10 +329,11 @@ Action add_bench(CLI::App& verb, const Operation& operation) {
   auto options = std::make_shared<BenchOptions>();
   options->problem.add_to(verb, operation, ProblemFlags::Word::optional);
   auto& o = *options;
-  verb.add_option("--suite", o.suite,
-                  "Measure each problem in FILE. Each line describes a gemm: `name dtype M N K "
-                  "layout`. For another operation or other columns, put a header line above the "
-                  "lines")
+  verb.add_option(
+          "--suite", o.suite,
+          "Measure each problem in FILE. By default, each line describes a gemm: `name dtype "
+          "M N K layout`. A header line, e.g. `softmax: name rows cols`, sets the "
+          "operation and the columns of the lines below it")
       ->type_name("FILE");
   verb.add_option("--against", o.against,
                   "Compare the kernel with the fastest algorithm that LIBRARY suggests")
@@ -343,9 +344,8 @@ Action add_bench(CLI::App& verb, const Operation& operation) {
           ->check(whole_number(3, kMostRepetitions));  // of fewer there is no spread
   CLI::Option* const turn =
       verb.add_option("--turn", o.turn,
-                      "Time for which each kernel runs per round, 1ms to 1s (default 2ms). If this "
-                      "time is long, the GPU may lower its clock for the kernel that draws more "
-                      "power")
+                      "Running time of each kernel in a round, 1ms to 1s (default 2ms). If this "
+                      "time is long, a kernel that draws more power may run at a lower clock")
           ->type_name("TIME");
   o.selection.add_to(verb);
   verb.add_option("--tune", o.tune, "First tune each problem for this time")->type_name("TIME");

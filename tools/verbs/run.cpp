@@ -292,12 +292,12 @@ Action add_run(CLI::App& verb, const Operation& operation) {
   auto options = std::make_shared<RunOptions>();
   options->problem.add_to(verb, operation, ProblemFlags::Word::required);
   verb.add_option("--mode", options->mode,
-                  "What the library does if the problem has no tuned kernel (default: the value of "
-                  "KILN_MODE; if KILN_MODE is not set, `use`)")
+                  "What the library does if the problem has no tuned kernel. The default is the "
+                  "value of KILN_MODE, or `use` if KILN_MODE is not set")
       ->type_name("MODE");
   verb.add_option("--log", options->log,
-                  "What the library prints to stderr (default: the value of KILN_LOG; if KILN_LOG "
-                  "is not set, `warning`)")
+                  "What the library prints to stderr. The default is the value of KILN_LOG, or "
+                  "`warning` if KILN_LOG is not set")
       ->type_name("LEVEL");
   verb.add_option("--repeat", options->repeat,
                   fmt::format("Number of timed launches after the first launch (default {}; none "
@@ -305,10 +305,9 @@ Action add_run(CLI::App& verb, const Operation& operation) {
                               kTimedLaunches))
       ->type_name("N")
       ->check(whole_number(0, kMostRepetitions));
-  verb.add_option(
-          "--timeout", options->timeout,
-          "Time-out of one launch (default 60s; on an emulated device, a larger problem has "
-          "a longer default)")
+  verb.add_option("--timeout", options->timeout,
+                  "Time-out of one launch (default 60s; longer for large problems on an emulated "
+                  "device)")
       ->type_name("TIME");
   verb.add_option("--seed", options->seed, "Seed for the random data (default 1)")
       ->type_name("N")

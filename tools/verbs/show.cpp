@@ -367,7 +367,7 @@ Action add_show(CLI::App& verb, const Operation& operation) {
   verb.add_option("--top", options->top, "Number of best candidates to show (default 5)")
       ->type_name("N")
       ->check(whole_number(0, kMostInt));
-  verb.add_flag("--all", options->all, "Show every candidate, and why failed candidates failed");
+  verb.add_flag("--all", options->all, "Show all candidates, and the reason for each failure");
   return [options](Context& context) { return show_problem(context, *options); };
 }
 

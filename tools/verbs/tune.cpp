@@ -329,12 +329,13 @@ Action add_tune(CLI::App& verb, const Operation& operation) {
   auto& o = *options;
   verb.add_option(
           "--suite", o.suite,
-          "Tune each problem in FILE. Each line describes a gemm: `name dtype M N K layout`. For "
-          "another operation or other columns, put a header line above the lines")
+          "Tune each problem in FILE. By default, each line describes a gemm: `name dtype M N K "
+          "layout`. A header line, e.g. `softmax: name rows cols`, sets the operation and the "
+          "columns of the lines below it")
       ->type_name("FILE");
   verb.add_flag("--stale", o.stale,
-                "Retune each problem on this device whose results are out of date, because a "
-                "template or the operation has changed");
+                "Retune the stale problems of this device. A problem is stale if a template or the "
+                "operation has changed since the problem was tuned");
   verb.add_option(
           "--budget", o.budget,
           "Time limit per problem (default 25s; no limit with --compile-only or --max-candidates)")
@@ -343,7 +344,7 @@ Action add_tune(CLI::App& verb, const Operation& operation) {
       ->type_name("N")
       ->check(whole_number(1));
   verb.add_option("--strategy", o.strategy,
-                  "Search strategy (default guided, but model on an emulated device)")
+                  "Search strategy (default: `guided`; on an emulated device: `model`)")
       ->type_name("STRATEGY");
   verb.add_option("--seed", o.seed,
                   "Seed for the search strategy and for the random data (default 1)")
@@ -369,8 +370,8 @@ Action add_tune(CLI::App& verb, const Operation& operation) {
           ->type_name("N")
           ->check(whole_number(3, kMostRepetitions));  // of fewer there is no spread
   verb.add_flag("--compile-only", o.compile_only,
-                "Compile candidates but run none, so that no device is needed. Store each outcome, "
-                "and rank the candidates by occupancy");
+                "Compile the candidates, but do not run them. This needs no device. Store each "
+                "outcome, and rank the candidates by occupancy");
   verb.add_option("--arch", o.arch, "With --compile-only: the architecture to compile for")
       ->type_name("ARCH");
   verb.add_flag("--no-baseline", o.no_baseline, "Do not compare the best kernel with cuBLASLt");

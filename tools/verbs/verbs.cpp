@@ -114,9 +114,9 @@ const std::vector<Verb>& verbs() {
       {"doctor", kMachine, kNoDevice, "Check driver, compiler, device, database and settings",
        "doctor prints a remedy for each fault.", examples("doctor"), add_doctor},
       {"devices", kMachine, kNoDevice, "List the GPUs and emulated GPUs that --device accepts",
-       "To choose a device, use --device or KILN_DEVICE. You can also name a device profile of "
-       "your own. By default, verify and inspect use emulated:h200, and other verbs use the first "
-       "GPU.",
+       "To choose a device, use --device or KILN_DEVICE. To emulate a GPU from your own "
+       "device profile, use --device emulated:FILE. By default, verify and inspect use "
+       "emulated:h200, and other verbs use the first GPU.",
        examples("devices"), add_devices},
       {"worker",
        kHidden,

@@ -533,8 +533,9 @@ Action add_verify(CLI::App& verb, const Operation& operation) {
           "Time limit (default 60s). On an emulated GPU, the limit applies to each launch. On "
           "a real GPU, the limit applies to the total time of all launches")
       ->type_name("TIME");
-  verb.add_option("--seed", options->seed,
-                  "Seed for the random data and for the choice of --sample (default 1)")
+  verb.add_option(
+          "--seed", options->seed,
+          "Seed for the random data and for the random configurations of --sample (default 1)")
       ->type_name("N")
       ->check(whole_number(0));
   CLI::Option* const all =
