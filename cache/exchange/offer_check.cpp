@@ -59,8 +59,8 @@ void check_interleaved(const Timing& timing) {
                        timing.median_ns <= *greatest * kClocks;
   if (!is_near) {
     throw Error(ErrorKind::usage,
-                fmt::format("trial field 'median_ns' is {}, but must be at least 0.8 times the "
-                            "smallest and at most 1.25 times the largest value in 'samples_ns'",
+                fmt::format("trial field 'median_ns' is {}, but must be between 0.8 times the "
+                            "smallest sample and 1.25 times the largest sample in 'samples_ns'",
                             timing.median_ns));
   }
   if (timing.spread_ns >= 0.0 && timing.spread_ns <= timing.median_ns / 2.0) return;

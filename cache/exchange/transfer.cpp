@@ -119,9 +119,10 @@ class Importer {
           name_);
     } else if (seen_ < announced_->trials + announced_->sessions) {
       count_.broken_off = fmt::format(
-          "{} is incomplete: the file has {} lines of trials and sessions, but should have {} "
-          "trials and {} sessions according to its last line; export the database again",
-          name_, seen_, announced_->trials, announced_->sessions);
+          "{} is incomplete: its last line states {} trials and {} sessions, but the file has only "
+          "{} of these {} lines; export the database again",
+          name_, announced_->trials, announced_->sessions, seen_,
+          announced_->trials + announced_->sessions);
     }
   }
   void break_off(std::uint64_t number, const std::string& fault) {

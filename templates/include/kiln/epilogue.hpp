@@ -43,13 +43,13 @@ struct EpilogueEntry;
 /// Maxima: `amax(x, peak[])` returns x. In addition, the kernel stores the largest |x| in the
 /// operand `peak`. `peak[]` is the maximum over all elements of D. `peak[m]` has one maximum for
 /// each row of D. `peak[n]` has one maximum for each column of D. The elements of `peak` have the
-/// type f32, or f64 if kernels compute in f64. A launch changes `peak` only if it finds a larger
-/// |x|. Therefore set `peak` to 0 before the launch. If several launches share `peak`, set it to 0
-/// only before the first launch. NaN counts as larger than any number.
+/// type f32, or f64 if kernels compute in f64. A launch changes `peak` only if the largest |x|
+/// exceeds the value in `peak`. Therefore set `peak` to 0 before the launch. If several launches
+/// share `peak`, set it to 0 only before the first launch. NaN counts as larger than any number.
 ///
-/// For every element, kernels evaluate both a and b of `x < y ? a : b`. Therefore an amax() in a or
-/// b sees every element, whichever branch is selected. An expression can use `peak` only once, as
-/// the second argument of amax().
+/// Kernels evaluate both branches of `x < y ? a : b` for every element. Therefore an amax() in one
+/// branch also includes the elements that select the other branch. An expression can use `peak`
+/// only once, as the second argument of amax().
 ///
 /// An Epilogue is cheap to copy. Any thread may copy and compare Epilogues. Equal expressions share
 /// one parsed form, which stays in memory until the process ends.

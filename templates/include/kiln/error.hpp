@@ -22,8 +22,8 @@ enum class ErrorKind {
 };
 
 /// The exception that Kiln throws for an error of one of these kinds. `what()` says what happened,
-/// where, and what to do next. Kiln throws no exception for an expected outcome. For example,
-/// return values report a failed candidate, or a look-up that finds nothing.
+/// where, and what to do next. Kiln reports expected outcomes in return values, not by exceptions.
+/// Examples are a candidate that fails, and a look-up that finds nothing.
 class KILN_API Error : public std::runtime_error {
  public:
   Error(ErrorKind kind, const std::string& message) : std::runtime_error(message), kind_(kind) {}

@@ -16,14 +16,15 @@ namespace kiln {
 /// C and D are row-major. op(A) is an m x k matrix, and op(B) is a k x n matrix. `storage_a` says
 /// how A is stored. With Storage::n, A is row-major: m rows of lda elements. With Storage::t, A is
 /// stored transposed: k rows of lda elements. `storage_b` says how B is stored. With Storage::n, B
-/// has k rows of ldb elements. With Storage::t, B has n rows of ldb elements. A leading dimension
-/// is a number of elements. A leading dimension of 0 means rows without padding. For packed types,
-/// a leading dimension is a number of values. It must fill whole bytes: use a multiple of 2 for s4
-/// and u4, and a multiple of 8 for b1 and b1_xor.
+/// has k rows of ldb elements. With Storage::t, B has n rows of ldb elements. Leading
+/// dimensions count values of the matrix, not bytes. A leading dimension of 0 means rows without
+/// padding. If a type is packed, every row begins with a new byte. Therefore the leading dimension
+/// must be a multiple of 2 for s4 and u4, and a multiple of 8 for b1 and b1_xor.
 ///
-/// `alignment_a` to `alignment_d` promise the alignment of the addresses of A to D, in bytes. Each
-/// alignment must be a power of two. Kiln chooses vector widths from an operand's alignment and
-/// leading dimension. A launch throws Error(usage) if an address is not aligned as promised.
+/// `alignment_a` promises that the address of A is a multiple of `alignment_a` bytes. The other
+/// three alignments promise the same for B, C and D. Each alignment must be a power of two. Kiln
+/// chooses vector widths from an operand's alignment and leading dimension. A launch throws
+/// Error(usage) if an address is not aligned as promised.
 ///
 /// Sizes may be 0, as in BLAS. If m or n is 0, D has no elements and a launch does nothing. If k is
 /// 0, the product is zero, so D = beta * C, or zeros if beta is 0. A and B then have no elements
@@ -35,8 +36,8 @@ struct Gemm {
   std::int64_t lda = 0, ldb = 0, ldc = 0, ldd = 0;
   int alignment_a = 16, alignment_b = 16, alignment_c = 16, alignment_d = 16;
   /// Whether a launch may pass a beta other than 0. If reads_c is false, C may be null, and a
-  /// launch with beta != 0 throws Error(usage). The library then prefers kernels that were tuned
-  /// with reads_c = false.
+  /// launch with beta != 0 throws Error(usage). For such a problem, the library prefers kernels
+  /// that were tuned with reads_c = false.
   bool reads_c = false;
   /// The expression that replaces alpha * product + beta * C. With an epilogue, Kiln ignores
   /// reads_c: a kernel reads C if and only if the expression contains `c`.

@@ -29,8 +29,8 @@ struct NamedValue {
   }
 };
 
-/// The name of a type slot, and the element type that a problem chooses for it. A type slot is a
-/// name for an element type in the declaration of an operation.
+/// The name of a type slot, and its element type in a problem. The declaration of an operation
+/// lists the type slots. A problem chooses one element type for each slot.
 struct NamedType {
   std::string slot;
   DType type = DType::f32;
@@ -42,21 +42,21 @@ struct NamedType {
 
 /// One problem of an operation. A file in the template path must declare the operation;
 /// docs/reference/operations.md describes declarations. `kiln operations NAME` prints the sizes,
-/// types and traits of an operation. Matrix multiplication is built in: use Gemm instead.
+/// types and traits of an operation. For a matrix multiplication, use Gemm.
 ///
 ///     kiln::OperationProblem softmax{
 ///         .operation = "softmax",
 ///         .sizes = {{"rows", 1000}, {"cols", 4096}},
 ///         .types = {{"x", kiln::DType::f16}, {"y", kiln::DType::f16}}};
 ///
-/// List every size, type slot and trait of the declaration once, with a value. The order does not
-/// matter. You may omit a size that has a default in the declaration. Sizes count elements. The
+/// Set every type slot, every trait, and every size that has no default in the declaration. Sizes
+/// with a default are optional. List each name only once, in any order. Sizes count elements. The
 /// declaration states the meaning and range of each size. Scalars are arguments of a launch, not
 /// part of a problem.
 ///
-/// Addresses are also arguments of a launch. Every operand must start at a multiple of
-/// kOperandAlignment bytes, unless the declaration states another `align`. An operand is row-major
-/// and contiguous, unless the declaration states an `ld`.
+/// Addresses are also arguments of a launch. The address of every operand must be a multiple of
+/// kOperandAlignment, unless the declaration states another `align`. An operand is row-major and
+/// contiguous, unless the declaration states an `ld`.
 struct OperationProblem {
   std::string operation;
   std::vector<NamedValue> sizes;
@@ -78,7 +78,7 @@ inline constexpr std::size_t kMostOperands = 32;
 inline constexpr std::size_t kMostScalars = 32;
 /// The required alignment of an operand's address, in bytes. A declaration can require another
 /// alignment with `align`. Memory from cudaMalloc and from DeviceMemory is aligned to at least 256
-/// bytes. A pointer into the middle of an array may have a smaller alignment than required.
+/// bytes. The address of an element inside an array can have too small an alignment.
 inline constexpr std::size_t kOperandAlignment = 16;
 /// The required alignment, in bytes, of a workspace that the caller allocates.
 inline constexpr std::size_t kCallerWorkspaceAlignment = 256;
@@ -131,12 +131,12 @@ struct Arguments {
   /// The values of the scalars, in the order of the declaration. If the list is shorter than the
   /// declaration, the remaining scalars get their declared defaults. A value must be in the range
   /// of the scalar's declared type. If this type is an integer type, the value must be an integer.
-  /// If it is a floating-point type, the launch rounds the value.
+  /// If this type is a floating-point type, the launch rounds the value to this type.
   ShortList<Scalar, kMostScalars> scalars = {};
   /// The workspace of the launch. If `workspace` is null, the launch uses the library's workspace
   /// for the stream. Otherwise it must point to OperationKernel::workspace_bytes() bytes of device
-  /// memory, and be a multiple of kCallerWorkspaceAlignment. No other launch may use this memory at
-  /// the same time.
+  /// memory. The address of this memory must be a multiple of kCallerWorkspaceAlignment. No other
+  /// launch may use this memory at the same time.
   void* workspace = nullptr;
 };
 

@@ -15,7 +15,7 @@ namespace kiln {
 ///
 /// Numbers convert to Scalar implicitly. A `long double` rounds to the nearest double. A launch
 /// checks the value against the type that the operation declares. Two Scalars are equal if they
-/// hold the same number, even from different C++ types. NaN equals nothing. `Scalar{}` is 0.
+/// hold the same number: `Scalar{1}` equals `Scalar{1.0}`. NaN equals nothing. `Scalar{}` is 0.
 /// `Scalar s;` leaves s uninitialised, like `double s;`. Scalar is trivially copyable. No member
 /// throws, locks or allocates. Several threads may read one Scalar at the same time.
 class Scalar {
@@ -26,8 +26,8 @@ class Scalar {
                                            int> = 0>
   constexpr Scalar(Number number) noexcept : Scalar(from(wide(number))) {}
 
-  /// Calls `use` with the number and returns the result of the call. The argument is a double if a
-  /// double represents the number exactly. Otherwise, a negative number is passed as a
+  /// Calls `use` with the number and returns the result of the call. `use` gets a double if a
+  /// double represents the number exactly. Otherwise, `use` gets a negative number as a
   /// std::int64_t, and a positive number as a std::uint64_t. The result of `use` must have the same
   /// type in all three cases.
   template <class Use>

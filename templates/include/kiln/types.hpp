@@ -23,7 +23,7 @@ template <class Table, class Enum>
 inline constexpr std::string_view kNoEnumerator = "invalid";
 }  // namespace detail
 
-/// Element types. Templates, the command line and the database use the same names for the types.
+/// Element types. A type has the same name in templates, on the command line and in the database.
 ///
 /// `tf32` elements are stored as 32-bit floats. An operation rounds each element that it reads to
 /// the nearest TF32 value. If two TF32 values are equally near, the operation may choose either.
@@ -73,8 +73,8 @@ inline constexpr std::array<std::uint8_t, 21> kDTypeValues{1, 1, 1, 1, 1, 1, 1, 
 [[nodiscard]] constexpr std::string_view to_string(DType type) {
   return detail::entry_of(kDTypeNames, type, detail::kNoEnumerator);
 }
-/// The number of bytes of one element in memory. For a packed type, the result is 1, because a byte
-/// holds several values. The result is 0 for an invalid value.
+/// The number of bytes of one element in memory. For a packed type, the result is 1: an element is
+/// a byte that holds several values. The result is 0 for an invalid value.
 [[nodiscard]] constexpr int size_bytes(DType type) {
   return detail::entry_of(kDTypeBytes, type, 0);
 }
@@ -112,8 +112,8 @@ enum class Match : std::uint8_t {
   exact,              ///< tuned for this problem, device class, driver and toolkit
   same_device_class,  ///< tuned for this problem and device class, but under another driver or
                       ///< toolkit, or on the emulated device of that class
-  nearest_problem,    ///< tuned on this device class for the same types and traits, but for other,
-                      ///< similar sizes; a matrix product may have been tuned without the epilogue
+  nearest_problem,    ///< tuned on this device class for the same types and traits, and for similar
+                      ///< sizes; a Gemm kernel may fit even if tuned without the epilogue
   related_problem,    ///< tuned on this device class for other types or traits, or for very
                       ///< different sizes
   related_device,     ///< tuned on another device class of the same architecture
@@ -134,8 +134,8 @@ inline constexpr std::array<std::string_view, 7> kMatchNames{"exact",
 }
 
 /// How the library chooses a kernel, and what the library does for an untuned problem. A problem
-/// counts as tuned if its match is exact or same_device_class. On a real GPU, the match must also
-/// come from a measured time, not from a predicted one.
+/// counts as tuned if its match is exact or same_device_class. On a real GPU, the kernel's time
+/// must also be measured: a predicted time is not enough.
 enum class Mode : std::uint8_t {
   use,           ///< use the best known kernel or a default, and never tune (default mode)
   tune_on_miss,  ///< if the problem is untuned, run `kiln` to tune it

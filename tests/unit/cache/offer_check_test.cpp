@@ -57,7 +57,7 @@ TEST(OfferCheck, FinalistsHaveTheClockOfTheFirstOfThem) {
   trial.timing->spread_ns = 5e3;
   for (const double median : {0.7e6, 1.4e6}) {
     trial.timing->median_ns = median;
-    EXPECT_NE(refusal(trial).find(", but must be at least 0.8 times the smallest"),
+    EXPECT_NE(refusal(trial).find(", but must be between 0.8 times the smallest"),
               std::string::npos)
         << median;
   }

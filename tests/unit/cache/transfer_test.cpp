@@ -211,8 +211,8 @@ TEST_F(Transfer, AnExportThatWasCutOffIsNoticed) {
   text = exported(source);
   text.erase(text.find('\n') + 1, text.find('\n', text.find('\n') + 1) - text.find('\n'));
   EXPECT_EQ(import_text(target, text).broken_off,
-            "x.jsonl is incomplete: the file has 1 lines of trials and sessions, but should have 2 "
-            "trials and 0 sessions according to its last line; export the database again");
+            "x.jsonl is incomplete: its last line states 2 trials and 0 sessions, but the file has "
+            "only 1 of these 2 lines; export the database again");
   // What follows the end does not belong to it.
   const TransferCount more =
       import_text(target, exported(source) + trial_to_json(source.trials({})[0]) + "\n");
