@@ -20,9 +20,9 @@ class Library;
 /// DeviceMemory. Therefore use DeviceMemory in programs that run on both kinds of device.
 ///
 /// Copies are synchronous. A copy first waits for all earlier launches on all streams of the
-/// device. The copy is complete when the call returns. Therefore do not copy while a stream is
-/// being captured into a graph. To overlap copies with kernels, use cudaMemcpyAsync with the
-/// address from get().
+/// device. CUDA forbids this wait while a stream is being captured into a graph, so do not copy
+/// during a capture. The copy is complete when the call returns. To overlap copies with kernels,
+/// use cudaMemcpyAsync with the address from get().
 ///
 /// Several threads may copy to and from one object at the same time if they access different bytes.
 /// While one thread moves, assigns or destroys an object, no other thread may use the object. A

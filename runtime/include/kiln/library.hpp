@@ -57,9 +57,9 @@ struct GemmOperands {
   void* workspace = nullptr;
 };
 
-/// Options of Library::open(). The comments below state the environment variable of a field, if
-/// there is one, and the default. If a field is empty, Library::open() uses the value of the
-/// variable. If the variable is not set either, Library::open() uses the default.
+/// Options of Library::open(). Each field has a default. Some fields also have an environment
+/// variable, which the comment of the field names. If a field is empty, Library::open() uses the
+/// value of the variable. If the variable is not set either, Library::open() uses the default.
 struct LibraryOptions {
   /// The path of the tuning database. Variable: KILN_DB. Default: $XDG_DATA_HOME/kiln/tuning.db.
   std::string database;
@@ -76,8 +76,10 @@ struct LibraryOptions {
   std::string device;
   /// How get() chooses a kernel. Variable: KILN_MODE. Default: Mode::use.
   std::optional<Mode> mode;
-  /// The messages that the library prints to stderr: "none", "warning" or "info". Variable:
-  /// KILN_LOG.
+  /// What the library prints to stderr: "none" (nothing), "warning" (every warning) or "info"
+  /// (every warning, and the chosen kernel for each problem). Variable: KILN_LOG. By default, each
+  /// process prints only the first warning of each kind. If you set on_warning, this function gets
+  /// every warning, and the library prints no warnings.
   std::string log;
   /// The program that Mode::tune_on_miss runs. By default, the library looks for `kiln` in its own
   /// installation, then next to the running program, then on PATH.
@@ -88,13 +90,11 @@ struct LibraryOptions {
   /// - a kernel could not run, so the library chose another kernel;
   /// - the program requests a kernel for a kind of problem that was never tuned;
   /// - the library starts to tune a problem, or tuning failed.
-  /// The text is safe to print: the library escapes control characters in quoted text, as in
-  /// Error::what(). The library calls the function from only one thread at a time. prepare() may
-  /// call the function from a thread that the library started. The library calls the function in
-  /// the middle of its own work, so the function must not call the library. If you set no function,
-  /// `log` decides which warnings the library prints to stderr: `warning` and `info` print all
-  /// warnings, and `none` prints none. If `log` and KILN_LOG are empty, each process prints only
-  /// the first warning of each kind.
+  /// The text is safe to print, because the library escapes control characters in it. The library
+  /// never calls the function from two threads at the same time. prepare() may call the function
+  /// from a thread that the library started. The function must not call the library, because the
+  /// library holds a lock during the call. If you set no function, `log` decides which warnings the
+  /// library prints to stderr.
   std::function<void(std::string_view)> on_warning;
 };
 
@@ -141,28 +141,30 @@ class KILN_API AnyKernel {
 class KILN_API Kernel : public AnyKernel {
  public:
   /// Enqueues the computation on `stream`, which must belong to the library's device. If m or n is
-  /// 0, launch() does nothing and enqueues nothing. If k is 0, the kernel writes D = beta * C for
-  /// any alpha.
+  /// 0, launch() does nothing and enqueues nothing. If k is 0, the product A * B is zero. Without
+  /// an epilogue, the kernel then writes D = beta * C and ignores alpha.
   ///
   /// A launch neither locks nor allocates, with one exception. If workspace_bytes() is not 0 and
   /// the caller passes no workspace, the first launch on a stream allocates the library's workspace
-  /// for this stream. Make this launch before you capture the stream into a graph, and replay the
-  /// graph on the same stream. Do not destroy the stream before its launches have ended.
+  /// for this stream. Three rules then apply:
+  /// - launch the kernel once on a stream before you capture this stream into a graph;
+  /// - replay the graph only on the stream from which you captured it;
+  /// - do not destroy a stream before its launches have ended.
   ///
-  /// If the caller passes a workspace, these rules for capture, replay and destruction of the
-  /// stream do not apply. However, two launches or replays with the same workspace must not run at
-  /// the same time.
+  /// If the caller passes a workspace, the three rules do not apply. However, two launches or
+  /// replays with the same workspace must not run at the same time.
   ///
   /// Throws Error(usage) in these cases:
   /// - an operand has elements, but its address is null;
   /// - an operand's address is not a multiple of the problem's alignment for this operand
-  ///   (`alignment_a` to `alignment_d`). If the distance between the operand's rows is not a
-  ///   multiple of this alignment, launch() requires only the largest power of two that divides
-  ///   the distance in bytes;
+  ///   (`alignment_a` to `alignment_d`). If the distance between rows is not a multiple of this
+  ///   alignment, a smaller alignment is enough: the largest power of two that divides the
+  ///   distance. For example, if rows are 24 bytes apart, 8 bytes are enough;
   /// - the workspace is not aligned to kCallerWorkspaceAlignment;
   /// - beta is not 0, but the problem's reads_c is false;
-  /// - an operand of the epilogue has no address, an address that is not a multiple of the size of
-  ///   its elements, or a leading dimension that is too small;
+  /// - the address of an epilogue operand is null or is not aligned to the operand's element size;
+  /// - an epilogue operand is a matrix, but its leading dimension is less than n and not 0;
+  /// - an epilogue operand is not a matrix, but its leading dimension is not 0;
   /// - the expression of the epilogue does not use alpha, but the caller passes an alpha other
   ///   than 1;
   /// - the expression of the epilogue does not use beta, but the caller passes a beta other than 0;
@@ -201,12 +203,13 @@ class KILN_API OperationKernel : public AnyKernel {
   ///
   /// A launch neither locks nor allocates, with one exception. If workspace_bytes() is not 0 and
   /// the caller passes no workspace, the first launch on a stream allocates the library's workspace
-  /// for this stream. Make this launch before you capture the stream into a graph, and replay the
-  /// graph on the same stream. Do not destroy the stream before its launches have ended.
+  /// for this stream. Three rules then apply:
+  /// - launch the kernel once on a stream before you capture this stream into a graph;
+  /// - replay the graph only on the stream from which you captured it;
+  /// - do not destroy a stream before its launches have ended.
   ///
-  /// If the caller passes a workspace, these rules for capture, replay and destruction of the
-  /// stream do not apply. However, two launches or replays with the same workspace must not run at
-  /// the same time.
+  /// If the caller passes a workspace, the three rules do not apply. However, two launches or
+  /// replays with the same workspace must not run at the same time.
   ///
   /// Throws Error(usage) in these cases:
   /// - the number of operands is not the number that the operation declares;
@@ -240,11 +243,11 @@ class KILN_API OperationKernel : public AnyKernel {
 /// The entry point to tuned kernels. Several threads may use one Library at the same time. One
 /// Library per device and process is enough.
 ///
-/// After fork(), the child process cannot work with its parent's Library, kernels and memory. Calls
+/// After fork(), the child process must not use its parent's Library, kernels and memory. Calls
 /// that use the device or files throw Error(usage), and destructors do nothing. Only calls that
-/// return stored information still work, such as match_reason(). Instead, the child may open its
-/// own Library. Library::open() throws Error(usage) if the fork() happened at a bad time: another
-/// thread of the parent was opening or closing a Library, or was getting a new kernel.
+/// return stored information, such as match_reason(), still work. The child may open a Library of
+/// its own. Library::open() throws Error(usage) in the child in one case: during fork(), another
+/// thread of the parent was opening or closing a Library, or was requesting a new kernel.
 class KILN_API Library {
  public:
   /// Opens the device and the database that `options` names. If the database is unusable, the
@@ -253,12 +256,13 @@ class KILN_API Library {
   [[nodiscard]] static Library open(const LibraryOptions& options = {});
 
   /// Returns the kernel for `problem`. The first request for a problem queries the database, then
-  /// loads or compiles the kernel. Other threads wait for the compiler or the tuner only if they
-  /// request the same kernel. Later requests for the same problem neither lock nor allocate.
+  /// loads or compiles the kernel. While one thread compiles a kernel, other threads can get other
+  /// kernels. While one thread tunes a problem, other threads can get the kernels of tuned
+  /// problems. Later requests for the same problem neither lock nor allocate.
   ///
-  /// If m, n or k is 0, there is nothing to tune. In every mode, get() then skips the database, and
-  /// the kernel's match() is Match::exact. If only k is 0, get() loads the simplest kernel for the
-  /// problem's types. If m or n is 0, get() loads no kernel.
+  /// If m, n or k is 0, there is nothing to tune. get() then skips the database in every mode, even
+  /// in Mode::require, and the kernel's match() is Match::exact. If only k is 0, get() loads the
+  /// simplest kernel for the problem's types. If m or n is 0, get() loads no kernel.
   ///
   /// Throws Error(usage) for an invalid problem. Throws Error(not_found) if no template can compute
   /// the problem, or if the mode requires a tuned kernel and none exists.
@@ -269,9 +273,9 @@ class KILN_API Library {
   /// KILN_TEMPLATE_PATH. Gemm is the only built-in operation.
   ///
   /// The first request for a problem queries the database, then loads or compiles the kernel. Later
-  /// requests for the same problem neither lock nor allocate. The order in which the problem lists
-  /// its sizes, types and traits does not matter. However, each request compares names. This takes
-  /// a few hundred nanoseconds, so keep the kernel object in hot loops.
+  /// requests for the same problem neither lock nor allocate. A problem may list its sizes, types
+  /// and traits in any order. Each request takes a few hundred nanoseconds, because get() compares
+  /// names. Therefore call get() before a hot loop, not in the loop.
   ///
   /// If no output has elements, there is nothing to tune, and the kernel's match() is Match::exact.
   ///
@@ -282,8 +286,9 @@ class KILN_API Library {
 
   /// Prepares the kernels of all `problems`, so that later calls of get() are fast. prepare() uses
   /// at most one thread per core. These threads query the database, and load or compile the
-  /// kernels. prepare() tries all problems, even if the kernel of one problem cannot be prepared.
-  /// Then prepare() throws the first error, in the order of `problems`.
+  /// kernels. If prepare() cannot prepare the kernel of a problem, it still tries all other
+  /// problems. At the end, it throws the error of this problem. If several problems failed,
+  /// prepare() throws the error of the problem that is first in `problems`.
   void prepare(const std::vector<Gemm>& problems) const;
   void prepare(const std::vector<OperationProblem>& problems) const;
 
