@@ -184,10 +184,11 @@ std::uint32_t bulk_barrier(Warp& warp, const Instr& instr, int lane, const Addre
                            const SharedSpot& to, const std::vector<Block*>& targets) {
   const BarrierRef barrier = barrier_at(warp, instr, lane, address_at(warp, operand, lane));
   if (targets.size() == 1 && barrier.at.owner != to.owner) {
-    warp.fail(instr, LaneMask{1} << lane, Finding::invalid_operand,
-              fmt::format("copies to the shared memory of block rank {}, but signals an mbarrier "
-                          "of block rank {}; both must be in the same block",
-                          to.owner->rank(), barrier.at.owner->rank()));
+    warp.fail(
+        instr, LaneMask{1} << lane, Finding::invalid_operand,
+        fmt::format("copies to the shared memory of block rank {}, but signals an mbarrier "
+                    "of block rank {}. The destination and the mbarrier must be in the same block",
+                    to.owner->rank(), barrier.at.owner->rank()));
   }
   for (Block* target : targets) {
     // Every target needs one, and this thread must know of it.

@@ -156,9 +156,10 @@ void execute_remote(Warp& warp, const Instr& instr, LaneMask active) {
         barrier_at(warp, instr, lane, address_at(warp, detail.barrier, lane));
     if (barrier.at.owner != to.owner) {
       warp.fail(instr, LaneMask{1} << lane, Finding::invalid_operand,
-                fmt::format("stores to the shared memory of block rank {}, but signals an mbarrier "
-                            "of block rank {}; both must be in the same block",
-                            to.owner->rank(), barrier.at.owner->rank()));
+                fmt::format(
+                    "stores to the shared memory of block rank {}, but signals an mbarrier "
+                    "of block rank {}. The destination and the mbarrier must be in the same block",
+                    to.owner->rank(), barrier.at.owner->rank()));
     }
     store->barriers[at] = barrier.at;
     objects[at] = barrier.object();
@@ -246,7 +247,7 @@ void execute_registers(Warp& warp, const Instr& instr, LaneMask active) {
 void decode_registers(DecodeContext& context, Instr& out) {
   const std::string_view action = context.take_one_of({"inc", "dec"});
   if (action.empty() || !context.take("sync") || !context.take("aligned")) {
-    context.fail("is supported only as setmaxnreg.inc/dec.sync.aligned");
+    context.fail("is supported only as setmaxnreg.inc.sync.aligned or setmaxnreg.dec.sync.aligned");
   }
   context.take_type();
   context.expect_operands(1);

@@ -196,7 +196,7 @@ void execute_mbarrier_wait(Warp& warp, const Instr& instr, LaneMask active) {
       if (barrier.state->phase() - phase > 1) {
         warp.fail(instr, bit, Finding::invalid_operand,
                   fmt::format("waits for phase {}, but the mbarrier is in phase {}. A thread can "
-                              "wait only for the current phase or the phase before",
+                              "wait only for the current phase or the previous phase",
                               phase, barrier.state->phase()));
       }
       done = barrier.state->phase() != phase;

@@ -124,8 +124,8 @@ std::string im2col_fault(const TensorSpec& spec) {
     }
     if (static_cast<std::int64_t>(spec.dims[i + 1]) + spec.upper[i] <= spec.lower[i]) {
       return fmt::format(
-          "the pixel box is empty along dimension {}: the tensor's size {} plus the upper corner {} "
-          "must be greater than the lower corner {}",
+          "the pixel box is empty along dimension {}: the tensor's size ({}) plus the upper corner "
+          "({}) must be greater than the lower corner ({})",
           i + 1, spec.dims[i + 1], spec.upper[i], spec.lower[i]);
     }
   }

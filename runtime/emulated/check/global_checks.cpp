@@ -100,11 +100,12 @@ bool GlobalChecks::check_contents(Warp& warp, const Instr& instr, const WarpAcce
                                   std::uint64_t address, LaneMask lanes,
                                   const Allocation& at) const {
   if (const auto gap = at.reached_gap(address, access.bytes)) {
-    warp.report(instr, lanes, Finding::out_of_bounds,
-                fmt::format("{} memory {} bytes past the end of array {} (counted from 0) of {}",
-                            access.kind == AccessKind::load ? "reads" : "writes", gap->first,
-                            gap->second, at.describe()),
-                address);
+    warp.report(
+        instr, lanes, Finding::out_of_bounds,
+        fmt::format("{} memory {} bytes past the end of array {} of {}; array 0 is the first array",
+                    access.kind == AccessKind::load ? "reads" : "writes", gap->first, gap->second,
+                    at.describe()),
+        address);
     return false;
   }
   if (access.kind != AccessKind::store && !at.read_only && at.name.empty() &&

@@ -120,9 +120,9 @@ void PhaseWaits::report(const Wait& wait, std::uint64_t object, std::uint32_t ph
       *wait.instr, wait.lanes, Finding::race,
       fmt::format(
           "waits for {} of the mbarrier at offset {}, but phase {} may also complete before this "
-          "wait starts. The warp would then wait for phase {}, because both phases have the same "
-          "parity. This wait might never end. In this run, {} completed phase {}",
-          phase_before(phase), offset, phase, phase + 1, completer, phase),
+          "wait starts. Phase {} has the same parity, so the warp would then wait for phase {}, "
+          "perhaps forever. In this run, {} completed phase {}",
+          phase_before(phase), offset, phase, phase + 1, phase + 1, completer, phase),
       offset);
 }
 

@@ -43,14 +43,13 @@ bool SharedChecks::leaves_variable(const Toucher& by, std::uint32_t offset, int 
   const SharedVariable* const other = program.shared_variable_at(offset);
   by.warp->report(
       *by.instr, by.lanes, Finding::out_of_bounds,
-      fmt::format(
-          "{} {} bytes outside an array in shared memory: at {}, but the array has only {} bytes. "
-          "The accessed bytes belong {}",
-          verb_of(by), bytes, place_within(variable.name, from, element_bytes_of(by.access)),
-          variable.bytes,
-          other == nullptr     ? "to no static __shared__ variable"
-          : other == &variable ? "partly to another variable"
-                               : "to " + other->name),
+      fmt::format("{} {} bytes outside an array in shared memory. The access begins at {}, but the "
+                  "array has only {} bytes. The accessed bytes belong {}",
+                  verb_of(by), bytes,
+                  place_within(variable.name, from, element_bytes_of(by.access)), variable.bytes,
+                  other == nullptr     ? "to no static __shared__ variable"
+                  : other == &variable ? "partly to another variable"
+                                       : "to " + other->name),
       offset);
   return true;
 }
@@ -132,12 +131,12 @@ std::optional<SharedChecks::Fault> SharedChecks::fault_of(const Toucher& by,
     const auto owner = pending_.find(cell.owner);
     return fault(
         Finding::missing_wait,
-        fmt::format("{} shared memory while an asynchronous copy is still writing this memory. The "
-                    "copy started at {}",
+        fmt::format("{} shared memory while an asynchronous copy is still writing this memory{}",
                     verb_of(by),
                     owner == pending_.end()
-                        ? "an unknown place"
-                        : by.warp->program().site_of(owner->second.by.instr->index)));
+                        ? std::string()
+                        : fmt::format(". The copy started at {}",
+                                      by.warp->program().site_of(owner->second.by.instr->index))));
   }
   if (by.writes && cell.sources > 0) {
     return fault(Finding::missing_wait,
@@ -174,13 +173,13 @@ std::optional<SharedChecks::Fault> SharedChecks::fault_with_writer(const Toucher
     }
   }
   if (by.async && !fenced(by, cell)) {
-    return Fault{Finding::missing_fence,
-                 fmt::format("{} shared memory that {} writes. This write needs a "
-                             "fence.proxy.async after it, because the other access uses the "
-                             "asynchronous proxy",
-                             verb_of(by), by_writer()),
-                 LaneMask{1} << by.lane,
-                 {}};
+    return Fault{
+        Finding::missing_fence,
+        fmt::format("{} shared memory through the asynchronous proxy, but {} writes this memory "
+                    "through the generic proxy. Put a fence.proxy.async after that write",
+                    verb_of(by), by_writer()),
+        LaneMask{1} << by.lane,
+        {}};
   }
   return std::nullopt;
 }

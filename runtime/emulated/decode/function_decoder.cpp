@@ -268,7 +268,8 @@ void FunctionDecoder::charge(const DecodeContext& context, std::size_t items) {
   decoded_ += items;
   if (decoded_ > kMostDecoded) {
     context.fail(
-        "makes the kernel too large for the emulator, because the emulator inlines all calls");
+        "makes the kernel too large for the emulator: with all calls inlined, the kernel has too "
+        "many instructions");
   }
 }
 

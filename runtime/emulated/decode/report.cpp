@@ -35,17 +35,17 @@ std::string_view next_step_of_race(const Report& race) {
     case Reach::warp:
       return is_one_line
                  ? "if each thread should access its own element, check the index and the "
-                   "\"block\" line. If threads share the element, use an atomic, or let only one "
-                   "lane access the element. In a loop, you can also put __syncwarp() at the end "
-                   "of the loop"
+                   "template's \"block\" line. If threads share the element, use an atomic, or let "
+                   "only one lane access the element. If different iterations of a loop race, put "
+                   "__syncwarp() at the end of the loop"
                  : "put __syncwarp() between the two lines, or __syncthreads() if more than one "
                    "warp takes part";
     case Reach::block:
       return is_one_line
                  ? "if each thread should access its own element, check the index and the "
-                   "\"block\" line. If threads share the element, use an atomic, or let only one "
-                   "thread access the element. In a loop, you can also put __syncthreads() at the "
-                   "end of the loop"
+                   "template's \"block\" line. If threads share the element, use an atomic, or let "
+                   "only one thread access the element. If different iterations of a loop race, "
+                   "put __syncthreads() at the end of the loop"
                  : "put __syncthreads() between the two lines. If both lines are in a loop, also "
                    "put __syncthreads() at the end of the loop";
     case Reach::cluster:
@@ -127,8 +127,8 @@ std::string_view Report::next_step() const {
       return "compare the index with the size of the array. If there are more threads than "
              "elements, let the surplus threads skip the access";
     case Finding::misaligned:
-      return "access fewer bytes at once. Or add a \"require\" line that excludes the sizes with "
-             "misaligned addresses";
+      return "access fewer bytes at once. Or add a \"require\" line to exclude the problem sizes "
+             "for which this address is misaligned";
     case Finding::race:
       return next_step_of_race(*this);
     case Finding::missing_wait:
@@ -146,8 +146,8 @@ std::string_view Report::next_step() const {
       return "store a value on every path that leads to this read. Check partial tiles, too. If "
              "Kiln also reports races, fix the races first";
     case Finding::timed_out:
-      return "check that every loop of the kernel ends. If every loop ends, allow more time or "
-             "choose smaller sizes";
+      return "check that every loop of the kernel ends. If every loop ends, allow more time "
+             "(--timeout) or choose smaller sizes";
     case Finding::missing_fence:
     case Finding::deadlock:
     case Finding::invalid_operand:

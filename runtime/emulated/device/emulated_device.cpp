@@ -388,7 +388,7 @@ DeviceStatus EmulatedDevice::wrong_argument(const LaunchRequest& request) {
       DeviceStatus::Code::launch_failed,
       fmt::format(
           "the kernel's parameters take {} bytes, but the launch passes {} bytes. Next: declare "
-          "the kernel with {}: the struct of the operation's arguments, passed by value{}{}.",
+          "the kernel with {}, passed by value: the struct of the operation's arguments{}{}.",
           program.parameter_bytes, given, parameter_count(request.geometry),
           value_bytes(request) == 0 ? "" : ", then its launch struct",
           maps == 0 ? "" : ", then its tensor maps (const __grid_constant__ kiln::TensorMap)"),

@@ -61,8 +61,7 @@ std::string Block::arrive(Warp& warp, int barrier, std::uint32_t threads, LaneMa
   }
   if (at.arrived != 0 && at.expected != expected) {
     return fmt::format(
-        "uses barrier {} with {} threads, but the threads that arrived earlier used this barrier "
-        "with {} threads",
+        "uses barrier {} with a thread count of {}, but earlier arrivals used a thread count of {}",
         barrier, expected, at.expected);
   }
   at.expected = expected;

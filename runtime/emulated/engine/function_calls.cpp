@@ -35,13 +35,12 @@ void execute_is_other_function(Warp& warp, const Instr& instr, LaneMask active) 
 
 void execute_lost_call(Warp& warp, const Instr& instr, LaneMask active) {
   const auto pointer = get<std::uint64_t>(warp.row(instr.a), std::countr_zero(active));
-  warp.fail(
-      instr, active, Finding::invalid_operand,
-      fmt::format("calls address {:#x}, which the emulator cannot call. Either no function with "
-                  "these parameters and results starts at this address, or the function is "
-                  "recursive",
-                  pointer),
-      pointer);
+  warp.fail(instr, active, Finding::invalid_operand,
+            fmt::format("calls address {:#x}, which the emulator cannot call. Either no function "
+                        "with these parameters and results starts at this address, or the function "
+                        "at this address is recursive",
+                        pointer),
+            pointer);
 }
 
 bool is_list(const ptx::Instruction& in, std::size_t i) {

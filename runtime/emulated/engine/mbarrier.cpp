@@ -53,8 +53,8 @@ std::string Mbarrier::complete_bytes(std::uint32_t bytes) {
   const std::int64_t sum = std::int64_t{bytes_} - bytes;
   if (sum < -std::int64_t{kMost}) {
     return fmt::format(
-        "completes {} bytes more than the mbarrier expects so far; the difference must be at most {}",
-        -sum, kMost);
+        "lowers the tx-count of the mbarrier to {}, but the lowest possible tx-count is {}", sum,
+        -std::int64_t{kMost});
   }
   bytes_ = static_cast<std::int32_t>(sum);
   settle();

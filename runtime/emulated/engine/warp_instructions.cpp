@@ -226,7 +226,7 @@ void execute_match(Warp& warp, const Instr& instr, LaneMask active) {
 void decode_match(DecodeContext& context, Instr& out) {
   const std::string_view mode = context.take_one_of({"any", "all"});
   if (!context.take("sync") || mode.empty())
-    context.fail("is supported only as match.any/all.sync");
+    context.fail("is supported only as match.any.sync or match.all.sync");
   const Type type = context.take_one_of({"b64"}).empty() ? take_word(context) : Type::b64;
   context.expect_operands(3);
   out.variant = mode == "all" ? 1 : 0;

@@ -179,8 +179,8 @@ class LaneAccess {
     if (!array) fail_outside("shared memory", owner.shared_bytes());
     const auto from = static_cast<std::int64_t>(within_) - std::int64_t{array->begin};
     fail(
-        fmt::format("{} {} bytes outside an array in shared memory: at {}, but the array has only "
-                    "{} bytes",
+        fmt::format("{} {} bytes outside an array in shared memory. The access begins at {}, but "
+                    "the array has only {} bytes",
                     verb_of(access_.kind), bytes_,
                     place_within(array->name, from, access_.element_bytes), array->bytes));
   }

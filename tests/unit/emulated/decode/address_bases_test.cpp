@@ -52,11 +52,10 @@ TEST(AddressBases, AnOverflowIsNamed) {
   EXPECT_EQ(findings(result), kOutside);
   ASSERT_EQ(result.reports.size(), 1U);
   EXPECT_EQ(result.reports.front().times, 1U) << "that of the last lane";
-  EXPECT_THAT(
-      result.reports.front().text,
-      HasSubstr("reads 4 bytes outside an array in shared memory: at byte 128 of first, 4-byte "
-                "element 32, but the array has only 128 bytes. The accessed bytes belong "
-                "to second"));
+  EXPECT_THAT(result.reports.front().text,
+              HasSubstr("reads 4 bytes outside an array in shared memory. The access begins at "
+                        "byte 128 of first, 4-byte element 32, but the array has only 128 bytes. "
+                        "The accessed bytes belong to second"));
   EXPECT_EQ(findings(with_arrays("st.shared.u32 [%r6+-4], %r1;")), kOutside);
   EXPECT_EQ(findings(with_arrays("ld.shared.u32 %r7, [_ZZ1kE5first+128];")), kOutside);
 }
