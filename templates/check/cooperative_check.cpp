@@ -12,8 +12,8 @@ void refuse_cooperative_overlap(const FrontMatterLine& line, const LaunchSpec& l
   };
   if (!is_always(launch.cooperative) || !is_always(launch.overlap)) return;
   line.fail_at_key(
-      "a cooperative launch cannot overlap with the previous launch; remove \"overlap\". Reason: "
-      "all blocks of a cooperative launch must be resident at once");
+      "a cooperative launch cannot overlap with the previous launch: all blocks of a "
+      "cooperative launch must be resident at once. Next: remove \"overlap\"");
 }
 
 }  // namespace kiln

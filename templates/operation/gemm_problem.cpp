@@ -79,7 +79,7 @@ void settle_leading_dimension(std::string_view name, std::int64_t& ld, std::int6
   if (ld % packed != 0) {
     throw Error(
         ErrorKind::usage,
-        fmt::format("gemm: {} = {} is not a multiple of {}, the number of values in a byte of {}",
+        fmt::format("gemm: {0} = {1} is not a multiple of {2} (one byte holds {2} {3} values)",
                     name, ld, packed, to_string(type)));
   }
   const std::int64_t some_rows = std::max<std::int64_t>(rows, 1);
@@ -109,10 +109,11 @@ void check_recorded(const Gemm& g) {
     if (!slot.recorded || type == epilogue_type(g)) continue;
     throw Error(
         ErrorKind::usage,
-        fmt::format("gemm: amax records a maximum as {}, but the operand {} has the type {}; write "
-                    "{}:{} in the epilogue",
-                    to_string(epilogue_type(g)), slot.name, to_string(type), slot.name,
-                    to_string(epilogue_type(g))));
+        fmt::format(
+            "gemm: amax computes a maximum in {}, but the operand {} has the type {}; write "
+            "{}:{} in the epilogue",
+            to_string(epilogue_type(g)), slot.name, to_string(type), slot.name,
+            to_string(epilogue_type(g))));
   }
 }
 

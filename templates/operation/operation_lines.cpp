@@ -151,8 +151,8 @@ TraitSpec parse_trait(const FrontMatterLine& line) {
     if (trait.values.size() == kMostValues) {
       line.fail(
           words[i].offset,
-          fmt::format("the trait has more than {} values; replace the trait with a size of the "
-                      "operation or with a tunable in the templates",
+          fmt::format("the trait has more than {} values. Next: replace the trait with a size. "
+                      "If the tuner should choose the value, use a tunable instead",
                       kMostValues));
     }
     const auto value = parse_integer_part(line, words[i]);

@@ -136,7 +136,9 @@ class OperationParser {
     for (const auto& line : lines_) {
       if (line.is_declaration()) {
         line.fail_at_key(
-            "an operation has no config struct; write this line in the file of a template");
+            fmt::format("an operation has no config struct; remove \"//@ {}\" here, or move the "
+                        "declaration to the file of a template",
+                        line.key));
       }
       if (std::ranges::find(keys, line.key) == keys.end()) {
         line.fail_at_key(fmt::format("unknown key \"{}\" of an operation{}", line.key,
@@ -150,8 +152,9 @@ class OperationParser {
       const bool has_judge = find("reference") != nullptr || find("checker") != nullptr;
       if (is_one_of(kOfReference, line.key) && !has_judge) {
         line.fail_at_key(
-            fmt::format("\"{}\" needs a \"//@ reference\" line (a kernel that computes correct "
-                        "results) or a \"//@ checker\" line",
+            fmt::format("\"{}\" needs a \"//@ reference\" line or a \"//@ checker\" line. The "
+                        "reference kernel computes correct results; the checker kernel checks the "
+                        "results of a candidate",
                         line.key));
       }
     }
@@ -263,8 +266,8 @@ class OperationParser {
     operand.line = line.key_place.line;
     if (std::ranges::find(result_.names_.slots, operand.name) == result_.names_.slots.end()) {
       line.fail(head[0].offset,
-                fmt::format("there is no type slot \"{0}\"{1}; an operand needs a type slot of the "
-                            "same name, \"//@ type {0}\"",
+                fmt::format("there is no type slot \"{0}\" for this operand; add a line such as "
+                            "\"//@ type {0} f16 f32\"{1}",
                             operand.name, did_you_mean(operand.name, result_.names_.slots)));
     }
     if (result_.operand(operand.name) != nullptr) {
@@ -291,9 +294,9 @@ class OperationParser {
                  ? fmt::format("the arrays that {} points to are contiguous; remove \"ld\"",
                                operand.name)
                  : fmt::format(
-                       "{} has \"pointers\", so {} needs at least two extents: first the number of "
-                       "pointers, then the extents of each array",
-                       operand.name, operand.name));
+                       "with \"pointers\", {} needs at least two extents. The first extent is the "
+                       "number of pointers, and the others are the extents of each array",
+                       operand.name));
     }
     result_.operands.push_back(std::move(operand));
   }
@@ -334,7 +337,7 @@ class OperationParser {
       read_once(operand.align);
     } else if (word == "pointers") {
       if (operand.pointers || !rest.text.empty()) {
-        line.fail(clause.offset, "write \"pointers\" only once, and nothing after the word");
+        line.fail(clause.offset, "write \"pointers\" only once, and without a value");
       }
       operand.pointers = true;
     } else if (word == "fill") {
@@ -371,10 +374,8 @@ class OperationParser {
     });
     for_each("ragged", [this](const FrontMatterLine& line) {
       if (result_.judge.ragged.size() == kMostRagged) {
-        line.fail_at_key(
-            fmt::format("the operation has too many \"ragged\" lines; the limit is {}. "
-                        "Kiln verifies every candidate at the sizes of each line",
-                        kMostRagged));
+        line.fail_at_key(fmt::format("the operation has too many \"ragged\" lines; the limit is {}",
+                                     kMostRagged));
       }
       result_.judge.ragged.push_back(parse_ragged(line, result_));
     });

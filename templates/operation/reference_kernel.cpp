@@ -182,8 +182,8 @@ std::string parse_independent(const FrontMatterLine& line, const Operation& oper
   for (const OperandSpec& operand : operation.operands) {
     if (const auto part = part_that_follows(operand, size, names); !part.empty()) {
       line.fail(0,
-                fmt::format("{0} of the operand {1} depends on {2}, but {2} is in the "
-                            "\"independent\" line, so operands may use {2} only as their first "
+                fmt::format("{0} of the operand {1} depends on {2}. Because of the line "
+                            "\"independent {2}\", operands can use {2} only as their first "
                             "extent. Next: change the operand, or remove the \"independent\" line",
                             part, operand.name, size));
     }

@@ -68,7 +68,8 @@ std::string launch_comment(const LaunchGeometry& geometry, const std::string& na
   text += fmt::format("  dynamic shared memory {} bytes\n", geometry.smem_bytes);
   for (std::size_t i = 0; i < geometry.maps.count; ++i) {
     text += fmt::format(
-        "//     the next argument, passed by value, is the tensor map of\n//       {}\n",
+        "//     the next kernel argument is this tensor map (a CUtensorMap), passed by value:\n"
+        "//       {}\n",
         describe(geometry.maps.items[i]));
   }
   if (geometry.overlaps) {

@@ -239,10 +239,9 @@ class HeaderInliner::FileScanner {
       unresolved(line,
                  fmt::format("kernels cannot use #{}. Next: replace it with #include", line.name));
     } else if (!named.is_there) {
-      unresolved(
-          line,
-          "this #include gives the name of the header as a macro, and Kiln does not expand macros. "
-          "Next: write the name of the header here");
+      unresolved(line,
+                 "this #include names the header with a macro, which Kiln does not expand. "
+                 "Next: write the name of the header here");
     } else if (const auto header = find(named)) {
       leave_comment();
       inliner_.include(place_, *header);
@@ -351,10 +350,10 @@ void HeaderInliner::include(const Place& place, const HeaderSearch::Header& head
                      shown));
   }
   if (++includes_ > kMostIncludes || text_.size() > kMostText) {
-    fail(
-        fmt::format("with this #include, Kiln has included more than {} files or {} MiB. Next: "
-                    "write \"#pragma once\" at the top of each header",
-                    kMostIncludes, kMostText >> 20));
+    fail(fmt::format(
+        "this #include exceeds the limit of {} inclusions or {} MiB of source text. Next: "
+        "write \"#pragma once\" at the top of each header",
+        kMostIncludes, kMostText >> 20));
   }
   // Where a condition may leave it out, the compiler finds out whether it was there before.
   const bool is_wrapped = header_known.is_once && (!place.is_certain || header_known.was_wrapped);

@@ -128,13 +128,13 @@ std::string why_host_code(const LoggedError& error) {
   if (message.starts_with("A function without execution space annotations") ||
       message.starts_with("A function explicitly marked as a __host__ function")) {
     return fmt::format(
-        "\"{}\" is a host function, and Kiln compiles kernels without host functions. Next: if "
+        "\"{}\" is a host function, but Kiln compiles only device code. Next: if "
         "kernels call this function, write __device__ before it; otherwise {}.",
         marked_word(error), kElsewhere);
   }
   if (message.starts_with("A namespace scope variable without memory space annotations")) {
     return fmt::format(
-        "\"{}\" is a host variable, and Kiln compiles kernels without host variables. Next: if "
+        "\"{}\" is a host variable, but Kiln compiles only device code. Next: if "
         "kernels use this variable, write constexpr, __constant__ or __device__ before it; "
         "otherwise {}.",
         marked_word(error), kElsewhere);

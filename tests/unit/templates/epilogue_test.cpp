@@ -118,7 +118,7 @@ TEST(Epilogue, AmaxRecordsTheTypeThatIsComputedIn) {
   gemm.epilogue = Epilogue("amax(acc, p:f64[])");
   EXPECT_THAT(
       error_text(ErrorKind::usage, [&] { (void)normalised(gemm); }),
-      HasSubstr("amax records a maximum as f32, but the operand p has the type f64; write p:f32"));
+      HasSubstr("amax computes a maximum in f32, but the operand p has the type f64; write p:f32"));
   gemm = Gemm::of(DType::f64, 8, 8, 8);
   gemm.epilogue = Epilogue("amax(acc, p[])");
   EXPECT_EQ(to_problem(gemm).epilogue, "amax(acc,p:f64[])");

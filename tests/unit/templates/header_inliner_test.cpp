@@ -214,9 +214,8 @@ TEST(HeaderInlinerError, PointsAtTheInclude) {
   for (const char* unnamed : {"#include \"\"\n", "#include \"unclosed\n"}) {
     EXPECT_THAT(text({}, unnamed), HasSubstr("there is no header")) << unnamed;
   }
-  EXPECT_THAT(
-      text({}, "#define H \"a.h\"\n#include H\n"),
-      StartsWith("dir/kernel.cu:2:1: this #include gives the name of the header as a macro"));
+  EXPECT_THAT(text({}, "#define H \"a.h\"\n#include H\n"),
+              StartsWith("dir/kernel.cu:2:1: this #include names the header with a macro"));
   EXPECT_THAT(text({}, "#include_next <a.h>\n"), HasSubstr("kernels cannot use #include_next"));
   EXPECT_THAT(
       text({}, "#include <vector>\n"),

@@ -63,10 +63,9 @@ TEST(HostCode, NamesThatMayBeTheAuthorsOwnAreLeftAlone) {
 }
 
 TEST(HostCode, FunctionsAndVariablesOfTheHostAreNamed) {
-  EXPECT_THAT(
-      why("A function without execution space annotations (__host__/...) is", "twice(int)"),
-      StartsWith("\"twice\" is a host function, and Kiln compiles kernels without host "
-                 "functions. Next: if kernels call this function, write __device__ before it"));
+  EXPECT_THAT(why("A function without execution space annotations (__host__/...) is", "twice(int)"),
+              StartsWith("\"twice\" is a host function, but Kiln compiles only device code. "
+                         "Next: if kernels call this function, write __device__ before it"));
   EXPECT_THAT(why("A function explicitly marked as a __host__ function is not", "twice(int)"),
               StartsWith("\"twice\" is a host function"));
   EXPECT_THAT(
