@@ -12,8 +12,9 @@ void refuse_cooperative_overlap(const FrontMatterLine& line, const LaunchSpec& l
   };
   if (!is_always(launch.cooperative) || !is_always(launch.overlap)) return;
   line.fail_at_key(
-      "a cooperative launch cannot overlap with the previous launch; remove \"overlap\". Reason: "
-      "all blocks of a cooperative launch must be resident at once");
+      "a cooperative launch cannot overlap with the previous launch: all blocks of the "
+      "cooperative launch must be resident at once, but blocks of the previous launch could still "
+      "occupy SMs. Next: remove \"overlap\"");
 }
 
 }  // namespace kiln

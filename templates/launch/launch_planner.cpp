@@ -143,9 +143,9 @@ std::vector<LaunchGeometry> LaunchPlanner::geometry_of(const Bound& bound,
                            evaluator.value("cooperative", *launch.cooperative, kLeast, kMost) != 0;
     if (geometry.cooperative && geometry.overlaps) {
       evaluator.fail(
-          "a cooperative launch cannot overlap with the previous launch; set \"overlap\" to 0 "
-          "where \"cooperative\" is 1. Reason: all blocks of a cooperative launch must be resident "
-          "at once");
+          "a cooperative launch cannot overlap with the previous launch: all blocks of the "
+          "cooperative launch must be resident at once, but blocks of the previous launch could "
+          "still occupy SMs. Next: set \"overlap\" to 0 where \"cooperative\" is 1");
     }
     // Each dimension is in range; the product need not be.
     if (std::cmp_greater(count_of(geometry.block), limits_.max_threads)) {
