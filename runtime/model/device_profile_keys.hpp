@@ -61,12 +61,12 @@ void visit_profile(Profile& profile, Visitor& visitor) {
   visitor.value("sm_count", limits.sm_count, Range{1, 1024}, "multiprocessors");
   visitor.value("l2_bytes", limits.l2_bytes, Range{1, 1e12}, "");
   visitor.value("smem_static", limits.smem_static, kSharedBytes,
-                "shared memory per block, unless the kernel opts in to more");
+                "maximum bytes of shared memory per block, without opt-in");
   visitor.value("smem_optin", limits.smem_optin, kSharedBytes,
-                "shared memory per block, if the kernel opts in to more");
+                "maximum bytes of shared memory per block, with opt-in");
   visitor.value("smem_per_sm", limits.smem_per_sm, kSharedBytes, "");
   visitor.value("smem_reserved", limits.smem_reserved, Range{0, 1 << 16},
-                "reserved by the driver, per block");
+                "bytes of shared memory per block that the driver reserves");
   visitor.value("regs_per_block", limits.regs_per_block, kRegisters, "");
   visitor.value("regs_per_sm", limits.regs_per_sm, kRegisters, "");
   visitor.value("regs_per_thread", limits.regs_per_thread, Range{1, 1024}, "");
@@ -77,7 +77,7 @@ void visit_profile(Profile& profile, Visitor& visitor) {
 
   visitor.section(
       "lanes_per_clock",
-      "lanes per clock of each unit of a multiprocessor; 0: only the issue rate limits this unit");
+      "for each unit: lanes per clock and multiprocessor; 0: no limit besides the issue rate");
   for (const emulated::Unit unit : kLaneUnits) {
     const auto at = static_cast<std::size_t>(unit);
     visitor.value(emulated::kUnitNames[at], profile.lanes_per_clock[at], kOptionalRate, "");
@@ -99,7 +99,8 @@ void visit_profile(Profile& profile, Visitor& visitor) {
   auto& latency = profile.latency;
   visitor.section("latency_clocks", "clocks until a dependent instruction can use the result");
   visitor.value("alu", latency.alu, kClocks, "fp32 multiply-add");
-  visitor.value("mma", latency.mma, kClocks, "f16 mma.sync m16n8k16; 0: not supported");
+  visitor.value("mma", latency.mma, kClocks,
+                "mma.sync m16n8k16 on f16; 0: the GPU does not support it");
   visitor.value("shared", latency.shared, kClocks, "");
   visitor.value("l1", latency.l1, kClocks, "");
   visitor.value("l2", latency.l2, kClocks, "");

@@ -51,9 +51,9 @@ std::string explain_plain_launch(const KernelTemplate& kernel_template, const La
   if (kernel.is_variadic || (needed <= given && given <= kernel.parameters)) return {};
   return fmt::format(
       "{0}:{1}: the launch passes {3} template arguments to the kernel {2}, but the kernel has {4} "
-      "template parameters (line {5}). Next: between angle brackets, write one argument for each "
-      "parameter: launch {6}<...>. Kiln replaces the names of type slots, tunables and \"let\" "
-      "values in the brackets with types and numbers.",
+      "template parameters (line {5}). Next: in the launch line, write one template argument for "
+      "each parameter: launch {6}<...>. An argument can name a type slot, a tunable or a \"let\" "
+      "value. Kiln replaces this name with its type or number.",
       kernel_template.file(), launch.line, kernel.name, given, kernel.parameters, kernel.line,
       launch.kernel);
 }
@@ -104,12 +104,13 @@ std::string explain_names(const KernelTemplate& kernel_template) {
         "{}: a launch line (launch NAME, or launch NAME<...>) names a kernel that the compiler "
         "does not find. "
         "Next: compare the kernels' names in the launch lines with the code. For a kernel in a "
-        "namespace, write \"launch mine::kernel\". Do not give two kernels the same name.",
+        "namespace, write \"launch mine::kernel\". If two kernels have the same name, "
+        "rename one of them.",
         kernel_template.file());
   }
   return fmt::format(
       "{}: a launch line names a kernel that the compiler does not find. The line \"launch NAME\" "
-      "means the kernel NAME<config struct, types>. Next: compare the kernels' names in the launch "
+      "launches NAME<config struct, types>. Next: compare the kernels' names in the launch "
       "lines with the code. For a kernel in a namespace, write \"launch mine::kernel\". Declare "
       "the config struct outside of all namespaces.",
       kernel_template.file());
@@ -173,8 +174,9 @@ std::string explain_number(const KernelTemplate& kernel_template,
     return fmt::format(
         "{}: a \"tune\" or \"let\" line declares \"{}\", so Kiln defines a macro of this name. "
         "The compiler therefore reads a value in place of the name. Next: if this line declares "
-        "the tunable itself, delete the declaration or hide it from Kiln (put it between #ifndef "
-        "{} and #endif). If the name has another meaning here, choose another name.",
+        "the same value again, delete the declaration. If builds without Kiln need the "
+        "declaration, put it between #ifndef {} and #endif instead. If the name has another "
+        "meaning here, choose another name.",
         place_of(kernel_template.file(), error), word, kTunerMacro);
   }
   return {};
@@ -354,9 +356,8 @@ std::string why_wrong_parameters(const KernelTemplate& kernel_template,
     }
     return fmt::format(
         "{}:{}: the kernel {} has the wrong parameters: Kiln passes one kiln::{}{}{} by value. "
-        "The kernel must take exactly these parameters, none of them by reference or pointer. "
-        "Next: write "
-        "{}(const kiln::{} args{}).",
+        "The kernel must not have other parameters, and must not take a reference or a pointer. "
+        "Next: write {}(const kiln::{} args{}).",
         kernel_template.file(), line, name, typed->argument,
         at_launch.empty() ? "" : fmt::format(" and then one {}", at_launch),
         maps == 0 ? "" : fmt::format(" and then {} kiln::TensorMap", maps), name, typed->argument,

@@ -73,16 +73,17 @@ std::string explain_declaration(const ScannedDeclaration& declaration) {
   return fmt::format(
       "a \"tune\" or \"let\" line declares \"{}\", so Kiln defines a macro of this name. The "
       "compiler would therefore read a value in place of the name. Next: if this line declares the "
-      "tunable itself, delete the declaration or hide it from Kiln (put it between #ifndef {} and "
-      "#endif). If the name has another meaning here, choose another name",
+      "same value again, delete the declaration. If builds without Kiln need the declaration, put "
+      "it between #ifndef {} and #endif instead. If the name has another meaning here, choose "
+      "another name",
       declaration.name, kTunerMacro);
 }
 
 std::string explain_redefinition(const MacroRedefinition& each) {
   if (!each.guard.empty()) {
     return fmt::format(
-        "this line redefines the tuned macro \"{0}\", because the #ifndef above tests \"{1}\". "
-        "Next: replace that #ifndef with #ifndef {0}",
+        "this line redefines the tuned macro \"{0}\": the #ifndef above should test \"{0}\", but "
+        "it tests \"{1}\". Next: replace that #ifndef with #ifndef {0}",
         each.name, each.guard);
   }
   if (each.is_mark) {

@@ -37,8 +37,8 @@ void add_allowance(const FrontMatterLine& line, std::vector<AllowSpec>& allowanc
                              meant_or_known(line.text, names)));
   }
   if (line.comment.empty()) {
-    line.fail(line.text.size(), fmt::format("the reason is missing; write it after \"//\", so that "
-                                            "`kiln verify` can show it: allow {}  // REASON",
+    line.fail(line.text.size(), fmt::format("an \"allow\" line needs a reason, which `kiln "
+                                            "verify` shows. Next: write allow {}  // REASON",
                                             line.text));
   }
   if (std::ranges::find(allowances, known->what, &AllowSpec::what) != allowances.end()) {

@@ -181,8 +181,9 @@ class ArgumentListParser {
     const auto view = part.text.substr(dot + 1);
     if (std::ranges::find(views, view) == views.end()) {
       line_.fail(part.offset + dot + 1,
-                 fmt::format("an operand cannot have the suffix \".{}\"{}; a reference can use "
-                             ".f64 and .magnitude, and a checker can use .f64 and .before",
+                 fmt::format("operands have no suffix \".{}\": a reference can use .f64 and "
+                             ".magnitude, a checker can use .f64 and .before, and a kernel can use "
+                             "none{}",
                              view, did_you_mean(view, views)));
     }
     const bool is_for_reference = view != views[2];

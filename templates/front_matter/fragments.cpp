@@ -128,9 +128,10 @@ std::vector<const FragmentStruct*> bases_of(const Declaration& declaration, bool
   for (const FragmentStruct& one : fragments) {
     if (one.is_at_launch != is_at_launch) continue;
     if (std::ranges::find(bases, &one) != bases.end()) continue;
-    one.use.fail(0, fmt::format("the template uses the struct {0} of this header, but {1} does not "
-                                "derive from {0}. Next: write struct {1} : {0} {{  //@ {2}",
-                                one.name, declaration.name, kind_of(is_at_launch)));
+    one.use.fail(0, fmt::format("the header {3} declares the struct {0}, but the template's struct "
+                                "{1} does not derive from {0}. Next: write struct {1} : {0} {{  "
+                                "//@ {2}",
+                                one.name, declaration.name, kind_of(is_at_launch), one.use.text));
   }
   return bases;
 }

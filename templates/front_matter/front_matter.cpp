@@ -94,8 +94,8 @@ Tunable parse_tunable(const FrontMatterLine& line) {
   for (const auto [word, offset] : split_words(text)) {
     auto digits = word;
     if (tunable.values.size() == kMostValues) {
-      line.fail(offset, fmt::format("the tunable has more than {} values; list fewer values, and "
-                                    "compute the others in a \"let\" line",
+      line.fail(offset, fmt::format("the tunable has more than {} values. Next: list fewer values, "
+                                    "or combine two tunables in a \"let\" line",
                                     kMostValues));
     }
     const bool is_default = digits.ends_with('*');

@@ -219,9 +219,10 @@ class FrontMatterParser {
     for (const FragmentStruct& fragment : fragments_) {
       if (find(fragment.is_at_launch ? "at" : "config") != nullptr) continue;
       fragment.use.fail(
-          0, fmt::format("the template uses the struct {0} of this header, but no struct of the "
-                         "template derives from {0}. Next: declare struct Name : {0} {{  //@ {1}",
-                         fragment.name, fragment.is_at_launch ? "at launch" : "config"));
+          0, fmt::format("the header {2} declares the struct {0}, but no struct of the template "
+                         "derives from {0}. Next: declare struct Name : {0} {{  //@ {1}",
+                         fragment.name, fragment.is_at_launch ? "at launch" : "config",
+                         fragment.use.text));
     }
   }
 
@@ -399,18 +400,12 @@ class FrontMatterParser {
   void check_compiled(const FrontMatterLine& line, const Expression& value) const {
     for (const int slot : value.names_used()) {
       const auto& used = parts_.space.names.name(slot);
-      if (is_size(used)) {
-        line.fail(offset_of_name(line.text, used),
-                  fmt::format("a \"let\" line cannot use the size \"{}\", because \"let\" values "
-                              "are compiled into the kernel; pass the value at launch instead",
-                              used));
-      }
-      if (contains(not_compiled_, used)) {
-        line.fail(offset_of_name(line.text, used),
-                  fmt::format("\"{}\" is known only at launch, so a \"let\" line cannot use it: "
-                              "\"let\" values are compiled into the kernel",
-                              used));
-      }
+      if (!is_size(used) && !contains(not_compiled_, used)) continue;
+      line.fail(offset_of_name(line.text, used),
+                fmt::format("this \"let\" value is compiled into the kernel, so it cannot use "
+                            "{}\"{}\", which is known only at launch. Next: pass the value to the "
+                            "kernel at launch instead",
+                            is_size(used) ? "the size " : "", used));
     }
   }
 

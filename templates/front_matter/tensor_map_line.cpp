@@ -29,8 +29,8 @@ class MapParser {
     const auto slot = trimmed(std::string_view(line_.text).substr(0, colon));
     if (colon == std::string_view::npos || slot.find('?') != std::string_view::npos) {
       line_.fail(0,
-                 "a \"map\" line begins with the name of a type slot, for example a, as in \"a: k, "
-                 "m; box 64, tile_m\"");
+                 "a \"map\" line begins with the name of a type slot and a colon, as in \"a: k, m; "
+                 "box 64, tile_m\"");
     }
     const auto& slots = operation.type_slots();
     if (std::find(slots.begin(), slots.end(), slot) == slots.end()) {

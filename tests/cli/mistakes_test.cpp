@@ -101,7 +101,7 @@ const std::vector<NewcomersMistake> kNewcomersMistakes{
      "tune       blok_size", "line 10 of the code and other \"//@\" lines use \"block_size\""},
     {"TunableThatTheKernelCallsOtherwise", "verify", "kernel.cu", "extern \"C\"",
      "#ifndef block_siz\n#define block_size 128\n#endif\nextern \"C\"",
-     "because the #ifndef above tests \"block_siz\""},
+     "the #ifndef above should test \"block_size\", but it tests \"block_siz\""},
     {"TunableDefinedAnew", "tune", "kernel.cu", "extern \"C\"",
      "#define block_size 128\nextern \"C\"", "this line redefines the tuned macro \"block_size\""},
     {"TunableDeclaredAnew", "tune", "kernel.cu", "extern \"C\"",

@@ -302,7 +302,7 @@ TEST(ArgumentList, MistakesAreShownWhereTheyAre) {
   EXPECT_THAT(list_complaint("workspace +"), HasSubstr("args.cu:1:27: an expression"));
   EXPECT_THAT(list_complaint("x.f64"), HasSubstr("only a reference can use the suffix \".f64\""));
   EXPECT_THAT(list_complaint("x.f32", ArgumentsOf::reference),
-              HasSubstr("an operand cannot have the suffix \".f32\""));
+              HasSubstr("operands have no suffix \".f32\""));
   EXPECT_THAT(list_complaint("y.magnitud", ArgumentsOf::reference), HasSubstr("\"magnitude\"?"));
   EXPECT_THAT(list_complaint("x.magnitude", ArgumentsOf::reference), HasSubstr("x is an input"));
   EXPECT_THAT(list_complaint("workspace", ArgumentsOf::reference),

@@ -341,7 +341,7 @@ TEST(FrontMatterError, StructAtLaunch) {
                      "struct TinyLaunch {  //@ at launch\n  int splits;  //@ tune 1 2\n};\n"
                      "struct TinyConfig {  //@ config\n  int share;  //@ let 8 / splits"),
               AllOf(StartsWith("tiny.cu:15:27:"),
-                    HasSubstr("\"splits\" is known only at launch, so a \"let\" line")));
+                    HasSubstr("cannot use \"splits\", which is known only at launch")));
 }
 
 TEST(FrontMatterError, Structs) {

@@ -114,7 +114,7 @@ TEST(MacroRedefinition, ATypoInTheGuardDoesNotHideIt) {
     refuse_redefinitions("k.cu", "#ifndef block_size\n#define block_size_x 4\n#endif\n", kMacros);
   });
   EXPECT_THAT(text, AllOf(StartsWith("k.cu:2:9: "),
-                          HasSubstr("the #ifndef above tests \"block_size\". Next: replace that "
+                          HasSubstr("but it tests \"block_size\". Next: replace that "
                                     "#ifndef with #ifndef block_size_x")));
 }
 

@@ -429,7 +429,7 @@ TEST(PlainKernels, AllowedFindingsHaveAReason) {
             "accepted in fill_sums: race same_value (all store the same); accepted in fill_sums: "
             "uninitialised unused (masked later)");
   EXPECT_THAT(broken_row(part, "//@   allow    race same_value\n" + part),
-              HasSubstr("the reason is missing; write it after \"//\""));
+              HasSubstr("an \"allow\" line needs a reason"));
   EXPECT_THAT(broken_row(part, "//@   allow    race same_valu  // so\n" + part),
               HasSubstr("\"race same_value\"?"));
   EXPECT_THAT(broken_row(part,
