@@ -282,7 +282,7 @@ Health examine(Context& context) {
                     "install the toolkit's cuBLAS library; tuning works without this library"));
   findings.push_back(check_library("nvml", "", {"libnvidia-ml.so.1"},
                                    "clock, power and temperature are not recorded",
-                                   "install the NVIDIA driver, which contains this library"));
+                                   "install the NVIDIA driver; it contains libnvidia-ml.so.1"));
   findings.push_back(check_templates(context));
   findings.push_back(check_database(context));
   findings.push_back(check_cubins(context));

@@ -87,9 +87,8 @@ class LineReader {
     for (auto column = columns.names.begin(); column != columns.names.end(); ++column) {
       if (*column == kNameColumn) continue;
       if (parser.app.get_option_no_throw("--" + *column) == nullptr) {
-        reject(fmt::format(
-            "\"{}\" is not a column of {}: write a flag of this operation without the dashes{}",
-            *column, name, did_you_mean(*column, flags_of(parser.app))));
+        reject(fmt::format("{0} has no flag --{1}, so \"{1}\" cannot be a column{2}", name, *column,
+                           did_you_mean(*column, flags_of(parser.app))));
       }
       if (std::find(columns.names.begin(), column, *column) != column) {
         reject(fmt::format("the column \"{}\" is given twice", *column));

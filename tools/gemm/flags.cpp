@@ -72,7 +72,7 @@ void GemmFlags::add_to(CLI::App& verb) {
   };
   add("--m", m_, "N", "Rows of D")->check(whole_number(0, kMostInt));
   add("--n", n_, "N", "Columns of D")->check(whole_number(0, kMostInt));
-  add("--k", k_, "N", "Columns of op(A) and rows of op(B); each dot product has this length")
+  add("--k", k_, "N", "Inner dimension: the columns of op(A) and the rows of op(B)")
       ->check(whole_number(0, kMostInt));
   add("--dtype", dtype_, "TYPE",
       "Type of A and B; also sets the default types of the accumulator and of D (default f16)");

@@ -70,7 +70,7 @@ std::string session_end_text(const TuneResult& result) {
     return fmt::format(
         "{}; to continue, run the same command again",
         result.ended_by_count
-            ? fmt::format("after {} candidate{}, the limit of --max-candidates",
+            ? fmt::format("--max-candidates ended the search after {} candidate{}",
                           count_text(result.progress.done), result.progress.done == 1 ? "" : "s")
             : "the budget is spent");
   }
@@ -84,8 +84,8 @@ std::string why_none(const TuneResult& result) {
   // Others gave right results, which is not enough where one of them was found to race.
   if (!result.unchecked.empty()) {
     return fmt::format(
-        "one candidate has the fault below. Kiln did not check the other candidates of its "
-        "template: {}",
+        "Kiln found the fault below in one candidate. It did not check other candidates of the "
+        "same template: {}",
         result.unchecked);
   }
   if (tried == 1) return "the only candidate failed";

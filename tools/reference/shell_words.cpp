@@ -34,8 +34,9 @@ FlagsByValue flags_by_value(const Manual& manual) {
       if (is_new || known->second == flag.value) continue;
       throw Error(
           ErrorKind::internal,
-          fmt::format("one verb calls the value of {} {}, another verb calls it {}; use one name",
-                      name, known->second, flag.value));
+          fmt::format(
+              "the value of {} has the name {} in one verb, and {} in another verb; use one name",
+              name, known->second, flag.value));
     }
   };
   for (const auto& flag : manual.flags) take(flag);

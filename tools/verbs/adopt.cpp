@@ -32,9 +32,7 @@ struct AdoptFlags {
 };
 
 std::string source_to_adopt(const std::string& file) {
-  std::string text =
-      whole_file(file, kMostAdoptedBytes,
-                 "this is the size limit for a template; move the kernel into a smaller file");
+  std::string text = whole_file(file, kMostAdoptedBytes, "move the kernel into a smaller file");
   // Below front matter the mark would be a character that C++ does not have.
   if (const std::string why = take_byte_order_mark(text); !why.empty()) {
     throw Error(ErrorKind::usage, fmt::format("{}:1:1: {}", file, why));

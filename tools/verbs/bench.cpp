@@ -144,10 +144,10 @@ class Benchmark {
     const TuneResult tuned = tune(request, space, context_.catalog(), bench_.compiler,
                                   *bench_.evaluator, store, bar, StopSignal::requested());
     if (!tuned.best) {
-      context_.warn(
-          fmt::format("--tune {}: this time was too short to measure a candidate. Therefore bench "
-                      "uses the same kernel as without --tune. Next: give a longer time",
-                      options_.tune));
+      context_.warn(fmt::format(
+          "--tune {}: tuning found no kernel in this time. Therefore bench measures the "
+          "kernel that an application would get now. Next: give a longer time",
+          options_.tune));
     }
   }
 
@@ -236,12 +236,12 @@ std::string table_text(const std::vector<BenchRow>& rows) {
   text += fmt::format("\n{} of {} problems were measured and verified", measured, rows.size());
   const RatioMean mean = mean_ratio(rows);
   if (mean.counted > 0)
-    text += fmt::format("; the geometric mean of Kiln's speed ratios to cuBLASLt is {:.3f}",
-                        mean.value);
+    text += fmt::format("; Kiln reaches {:.3f} of cuBLASLt's speed (geometric mean)", mean.value);
   if (mean.against_wrong > 0) {
-    text +=
-        fmt::format("; the mean excludes {}: the fastest cuBLASLt algorithm gives wrong results",
-                    counted(static_cast<std::uint64_t>(mean.against_wrong), "problem"));
+    text += fmt::format(
+        "; in {}, cuBLASLt's fastest algorithm gives wrong results, so the mean excludes {}",
+        counted(static_cast<std::uint64_t>(mean.against_wrong), "problem"),
+        mean.against_wrong == 1 ? "it" : "them");
   }
   return text + "\n";
 }

@@ -52,9 +52,9 @@ int export_database(Context& context, const ExportOptions& options) {
     }
     context.warn(fmt::format(
         "database {0} {1}; export writes only rows that can be read and match their digests. Next: "
-        "`kiln doctor --db {2}` gives details. To repair the database, export to a file (`kiln "
-        "export --database --db {2} -o sound.jsonl`), move the database away (Kiln creates a new "
-        "one), then run `kiln import sound.jsonl --db {2}`.",
+        "`kiln doctor --db {2}` gives details. To repair the database, first run `kiln "
+        "export --database --db {2} -o sound.jsonl`. Then move the database away, and run `kiln "
+        "import sound.jsonl --db {2}`, which creates a new database.",
         store->path(), fault, shell_word(store->path())));
   } else {
     warn_of_corrupt_rows(context, *store);

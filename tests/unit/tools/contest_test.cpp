@@ -284,7 +284,7 @@ TEST(TuneReport, SaysWhichBudgetEndedTheSearch) {
               HasSubstr("ended     the budget is spent; to continue, run the same command again"));
   result.ended_by_count = true;
   EXPECT_THAT(report_text(report, context_on("cuda:0")),
-              HasSubstr("ended     after 3 candidates, the limit of --max-candidates"));
+              HasSubstr("ended     --max-candidates ended the search after 3 candidates"));
 }
 
 TEST(TuneReport, APredictedWinnerIsCalledModelledAndUsedOnTheEmulatedDevice) {

@@ -95,7 +95,8 @@ TEST(Suite, HeadersThatAreNoneAreRefused) {
   };
   found("rows_tset: name rows\n", "s.txt:1: there is no operation rows_tset");
   found("\nrows_test: rows cols\n", "s.txt:2: exactly one column must have the title \"name\"");
-  found("rows_test: name rows colls\n", "s.txt:1: \"colls\" is not a column of rows_test");
+  found("rows_test: name rows colls\n",
+        "s.txt:1: rows_test has no flag --colls, so \"colls\" cannot be a column");
   found("rows_test: name rows rows\n", "s.txt:1: the column \"rows\" is given twice");
   found("rows_test: name rows cols\na 1\n", "s.txt:2: this line has 2 words, but the header has 3");
   found("rows_test: name rows cols\na 1 x\n", "s.txt:2: --cols: x is not a whole number");
