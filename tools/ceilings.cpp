@@ -98,8 +98,8 @@ class Bench {
     if (!compiled.warnings.empty() || compiled.resources.spill_store_bytes > 0) {
       throw Error(
           ErrorKind::device,
-          fmt::format("compiled with {}, the kernels that measure the device spill registers or "
-                      "cause warnings, so they cannot measure correctly. Next: use another CUDA "
+          fmt::format("{} reports warnings or register spills for Kiln's measurement kernels. "
+                      "Such kernels cannot measure the device correctly. Next: use another CUDA "
                       "toolkit. The compiler said:\n{}",
                       compiler.identity(), compiled.log));
     }

@@ -35,8 +35,8 @@ Config choose_config(const KernelTemplate& kernel_template, const Problem& probl
   for (const auto& tunable : space.tunables()) attempt.set(tunable.name, tunable.default_value);
   for (const auto& [name, values] : choices) attempt.set(name, values.front());
   throw Error(ErrorKind::usage,
-              fmt::format("template {}: no valid configuration has these values. With defaults for "
-                          "the other tunables, {}",
+              fmt::format("template {}: no valid configuration has the values of --set. Example, "
+                          "with the default values of the other tunables: {}",
                           kernel_template.name(), space.why_invalid(attempt).value_or("empty")));
 }
 

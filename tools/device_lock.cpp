@@ -112,15 +112,14 @@ DeviceLock lock_device(const Context& context, const DeviceInfo& info, IfTaken i
 
 std::string busy_text(const DeviceInfo& info, const DeviceLoad& others) {
   if (others.busy_percent < kBusyPercent) return "";
-  const std::string by = others.processes > 0
-                             ? fmt::format(" by {} other process{}", others.processes,
-                                           others.processes == 1 ? "" : "es")
-                             : " by other work";
+  const std::string by = others.processes > 0 ? fmt::format("{} other process{}", others.processes,
+                                                            others.processes == 1 ? "" : "es")
+                                              : "other work";
   return fmt::format(
-      "{} ({}) was in use for {} % of the last second{}: measured times will be too long and "
-      "noisy. Next: stop the other processes on the GPU (`nvidia-smi` lists them). Then repeat "
-      "this command (`kiln tune` with --again)",
-      info.spec, info.device_class.name, others.busy_percent, by);
+      "{} ({}): {} kept the GPU busy for {} % of the last second, so measured times will be too "
+      "long and noisy. Next: stop the other processes on the GPU (`nvidia-smi` lists them). Then "
+      "run this command again. `kiln tune` also needs --again",
+      info.spec, info.device_class.name, by, others.busy_percent);
 }
 
 void warn_if_busy(const Context& context, const DeviceInfo& info) {

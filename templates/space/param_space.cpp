@@ -262,15 +262,16 @@ std::optional<std::string> ParamSpace::why_empty() const {
                              std::move(requirements), {}, program.start(), impl_->origin);
       if (space.count() > 0) continue;
       return fmt::format(
-          "{} (this example uses the default values; all other values fail in the same way)",
+          "{} (this is why the default configuration is invalid; all others are invalid for the "
+          "same reason)",
           at_defaults(space.impl_->program).value_or("no configuration is valid"));
     }
   } catch (const Error&) {
     // A requirement may take too long to count if no other one narrows the space before it.
   }
   return fmt::format(
-      "{} (this example uses the default values; all other configurations fail for this or "
-      "another reason)",
+      "{} (this is why the default configuration is invalid; all others are also invalid, but the "
+      "reason can differ)",
       at_defaults(program).value_or("no configuration is valid"));
 }
 
@@ -412,7 +413,7 @@ ParamSpace ParamSpace::narrowed(
     if (tunable->values.empty()) {
       throw Error(ErrorKind::usage,
                   fmt::format("no value remains for {0}. Next: list at least one value for {0}. If "
-                              "{0} has several lists, they must share a value",
+                              "several lists restrict {0}, one value must be in all of them",
                               name));
     }
     if (!lists(*tunable, tunable->default_value)) tunable->default_value = tunable->values.front();

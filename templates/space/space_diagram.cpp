@@ -104,9 +104,9 @@ void SpaceDiagram::count_work(std::size_t level) {
   if (work_ <= kMostWork) return;
   throw Error(ErrorKind::template_,
               fmt::format("{}{}counting the configurations would take too long, because the "
-                          "requirements connect too many tunables. Next: try one of three changes. "
-                          "Declare the tunables of each requirement on adjacent lines, split long "
-                          "requirements, or fix tunables with --set.",
+                          "requirements combine too many tunables. Next: declare the tunables of "
+                          "each requirement on adjacent lines. If this is not enough, split long "
+                          "requirements, or fix the values of some tunables with --set.",
                           origin_, origin_.empty() ? "" : ": "));
 }
 

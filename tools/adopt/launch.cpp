@@ -271,7 +271,7 @@ class LaunchReader {
         launch.grid.push_back(own->name);
       } else if (use.bounds.empty() && !problem_.row_sizes[i].empty()) {
         launch.grid.push_back(problem_.row_sizes[i]);
-        launch.grid_comment = fmt::format("CHECK: as many blocks as {}", launch.grid.back());
+        launch.grid_comment = fmt::format("CHECK: is {} the number of blocks?", launch.grid.back());
       } else if (!use.shift.empty()) {
         launch.grid = {kFillIn};
         launch.grid_comment = fmt::format(

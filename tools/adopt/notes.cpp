@@ -89,18 +89,19 @@ class NoteWriter {
     }
     if (names.empty()) return;
     const bool one = names.size() == 1;
-    add(
-        fmt::format("adopt did not read \"{}\": make sure that no macro, type or function in {} "
-                    "has the same name as a tunable",
-                    fmt::join(names, "\", \""), one ? "this header" : "these headers"));
+    add(fmt::format(
+        "adopt did not read \"{}\", so names that {} can appear as tunables by "
+        "mistake: delete such tunables from the template",
+        fmt::join(names, "\", \""), one ? "this header declares" : "these headers declare"));
   }
 
   void note_host_code() {
     if (const auto& functions = model_.host_definitions; !functions.empty()) {
       const bool one = functions.size() == 1;
       add(
-          fmt::format("{} {}, and NVRTC rejects {}: put {} under \"#if !defined(KILN_RENDERED)\", "
-                      "or write __device__ before functions that kernels call",
+          fmt::format("{} {}, and NVRTC rejects {}: put {} under \"#if !defined(KILN_RENDERED)\". "
+                      "If a kernel calls such a function, write __device__ before this function "
+                      "instead",
                       with_lines(functions), one ? "is a host function" : "are host functions",
                       one ? "it" : "them", one ? "it" : "them"));
     }

@@ -70,8 +70,8 @@ class OperationWriter {
   void write_type(const OperandGuess& operand) {
     if (problem_.scalar_types.contains(operand.template_type)) {
       lines_.add("type", operand.name + " f32",
-                 fmt::format("CHECK: list only one type: a scalar also has the type {}, and the "
-                             "type of a scalar cannot vary",
+                 fmt::format("CHECK: list only one type: {} is also the type of a scalar, and "
+                             "each scalar has one fixed type",
                              operand.template_type));
     } else if (!operand.template_type.empty()) {
       lines_.add("type", operand.name + " f32 f64",
@@ -110,8 +110,8 @@ class OperationWriter {
         lines_.add("right", operand.name + " exact", "CHECK: integers must match exactly");
       } else {
         lines_.add("right", fmt::format("{} {}", operand.name, kFillIn),
-                   "exact, or \"within 1e-5 1e-6\" (relative, absolute), or \"bound 16 of f32\" "
-                   "(16 roundoffs of f32)");
+                   "tolerance: \"exact\", \"within 1e-5 1e-6\" (relative, absolute) or "
+                   "\"bound 16 of f32\" (16 unit roundoffs)");
       }
     }
     write_cases();

@@ -157,7 +157,7 @@ class ProblemReader {
     } else if (role == "inout") {
       operand.role_comment = "inout: the kernel also reads this array";
     } else if (!parameter.is_const && used.is_given_away && !used.is_written) {
-      operand.role_comment = role + ": the kernel passes this array to a function";
+      operand.role_comment = role + " is a guess: adopt cannot see all uses of this array";
     } else if (!parameter.is_const && role == "in") {
       operand.role_comment = "in: the kernel never writes this array";
     }

@@ -72,8 +72,8 @@ class SourceReader {
     throw Error(
         ErrorKind::template_,
         fmt::format("{}:{}: this \"{}\" {}. Next: make the brackets match. adopt reads only "
-                    "the first branch of each #if, so the brackets must also match without "
-                    "the other branches",
+                    "the first branch of each #if (after `#if 0`: the second). The brackets must "
+                    "match within the text that adopt reads",
                     file_, tokens()[token].line, tokens()[token].text, what));
   }
 

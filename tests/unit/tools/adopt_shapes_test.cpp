@@ -323,7 +323,7 @@ __global__ void k(float* y, int n) {
       Contains(HasSubstr(
           "<iostream>, <vector> are host headers, and NVRTC cannot include them: put them under")));
   EXPECT_THAT(adoption.notes,
-              Contains(HasSubstr("adopt did not read \"first.h\", \"second.cuh\": make")));
+              Contains(HasSubstr("adopt did not read \"first.h\", \"second.cuh\", so ")));
 }
 
 TEST(AdoptShapes, AHeaderThatIsMissingIsNamed) {
@@ -342,7 +342,7 @@ TEST(AdoptShapes, AHeaderThatIsMissingIsNamed) {
                   "<cuda_fp16.h>?",
                   "line 3: the header \"local.cuh\" is not in the folder of this file: name the "
                   "folder of the header with --include DIR or with a line \"//@ include DIR\"",
-                  HasSubstr("adopt did not read \"there.cuh\": make")));
+                  HasSubstr("adopt did not read \"there.cuh\", so ")));
 }
 
 TEST(AdoptShapes, FunctionsThatTheCompilerOfKernelsRefusesAreNamed) {
@@ -357,8 +357,8 @@ TEST(AdoptShapes, FunctionsThatTheCompilerOfKernelsRefusesAreNamed) {
               "HOST_DEVICE int thrice(int n) { return 3 * n; }\n")
           .notes,
       ElementsAre("check (line 5), main (line 6) are host functions, and NVRTC rejects them: "
-                  "put them under \"#if !defined(KILN_RENDERED)\", or write __device__ "
-                  "before functions that kernels call"));
+                  "put them under \"#if !defined(KILN_RENDERED)\". If a kernel calls such a "
+                  "function, write __device__ before this function instead"));
   for (const char* const condition :
        {"#if !defined(KILN_RENDERED)\n", "#ifndef KILN_RENDERED\n", "#ifndef kernel_tuner\n"}) {
     EXPECT_THAT(adopted(kernel + condition + "#include <vector>\n" + host + "#endif\n").notes,
@@ -450,7 +450,7 @@ __global__ void saxpy(T* y, const T* x, T a, S b, int n) {
 )");
   EXPECT_THAT(adoption.operation.text,
               AllOf(HasSubstr("type       y f32 "), HasSubstr("type       x f32 "),
-                    HasSubstr("CHECK: list only one type: a scalar also has the"),
+                    HasSubstr("CHECK: list only one type: T is also the type"),
                     HasSubstr("scalar     a f32 = 1 "), HasSubstr("scalar     b f32 = 1 "),
                     Not(HasSubstr("f64 "))));
   EXPECT_THAT(adoption.adopted.text, AllOf(HasSubstr("//@ types      y=f32 x=y\n"),

@@ -176,9 +176,9 @@ TEST(Adopt, WhatIsMissingIsRefusedByItsLine) {
   EXPECT_THAT(
       error_text(ErrorKind::template_, [&] { (void)Operation::parse("vector_add.cu", named); }),
       StartsWith(
-          "vector_add.cu:10:18: replace this FILL_IN, the first of 3 in this file: exact, "
-          "or \"within 1e-5 1e-6\" (relative, absolute), or \"bound 16 of f32\" (16 roundoffs of "
-          "f32)\n"));
+          "vector_add.cu:10:18: replace this FILL_IN, the first of 3 in this file: "
+          "tolerance: \"exact\", \"within 1e-5 1e-6\" (relative, absolute) or \"bound 16 of f32\" "
+          "(16 unit roundoffs)\n"));
   std::vector<int> lines;
   for (const auto& mark : adoption.operation.marks) {
     if (!mark.is_check) lines.push_back(mark.line);

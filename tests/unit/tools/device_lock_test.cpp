@@ -147,9 +147,9 @@ TEST(DeviceLocks, ABusyDeviceIsPointedOut) {
   EXPECT_EQ(busy_text(info, {5, 1}), "") << "a desktop's windows";
   EXPECT_THAT(busy_text(info, {87, 0}),
               AllOf(HasSubstr("cuda:0"), HasSubstr("87 %"), HasSubstr("Next: "),
-                    HasSubstr("(`kiln tune` with --again)")));
-  EXPECT_THAT(busy_text(info, {100, 1}), HasSubstr("by 1 other process:"));
-  EXPECT_THAT(busy_text(info, {100, 2}), HasSubstr("by 2 other processes:"));
+                    HasSubstr("`kiln tune` also needs --again")));
+  EXPECT_THAT(busy_text(info, {100, 1}), HasSubstr(": 1 other process kept the GPU busy"));
+  EXPECT_THAT(busy_text(info, {100, 2}), HasSubstr(": 2 other processes kept the GPU busy"));
 }
 
 }  // namespace
