@@ -303,8 +303,7 @@ TEST(Hints, TemplatesListsWhatAProblemLeaves) {
   EXPECT_EQ(run.exit_code, 0) << run.err;
   EXPECT_NE(run.out.find("for gemm 64 x 4096 x 4096 f64 nn on sm_90a\n"), std::string::npos);
   EXPECT_THAT(run.out, ::testing::ContainsRegex("the template gemm_wgmma [^\n]*a=f64"));
-  EXPECT_EQ(run.err,
-            "kiln: the command does not give --n, --k; Kiln uses 4096 for each missing size\n");
+  EXPECT_EQ(run.err, "kiln: missing sizes: --n, --k; Kiln uses 4096 for each of these sizes\n");
   const auto json = nlohmann::json::parse(
       sandbox.run({"templates", "--m", "64", "--arch", "sm_90a", "--json"}).out);
   EXPECT_EQ(json["templates"].at(0)["problem"]["sizes"]["m"], 64);

@@ -84,8 +84,9 @@ Action add_render(CLI::App& verb, const Operation& operation) {
                   "Fix the values of some tunables. The other tunables stay as close to their "
                   "defaults as possible")
       ->type_name("NAME=V,...");
-  verb.add_option("--arch", options->arch,
-                  "Respect the hardware limits of ARCH (default: the limits of the device)")
+  verb.add_option(
+          "--arch", options->arch,
+          "Assume a GPU with the hardware limits of ARCH (default: the limits of the device)")
       ->type_name("ARCH");
   verb.add_option("-o,--output", options->output, "File to write (default: stdout)")
       ->type_name("FILE");

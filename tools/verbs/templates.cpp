@@ -181,7 +181,7 @@ void add_offer(Json& json, const Offer& offer) {
 Problem asked_problem(const Context& context, const TemplatesOptions& options) {
   const auto missing = options.problem.missing_sizes();
   if (!missing.empty() && options.problem.has_sizes()) {
-    context.note(fmt::format("the command does not give {}; Kiln uses {} for each missing size",
+    context.note(fmt::format("missing sizes: {}; Kiln uses {} for each of these sizes",
                              fmt::join(missing, ", "), kDefaultSize));
   }
   return options.problem.request(kDefaultSize).problem;
@@ -300,8 +300,8 @@ int describe_template(Context& context, const TemplatesOptions& options) {
                         offer->limits.arch, offer->why_not);
   } else {
     text += fmt::format(
-        "; for {} on {}, {} are valid. {} of the valid combinations meet every `prefer` "
-        "line\ndefault  {}\n",
+        "; for {} on {}, {} are valid. {} of the valid combinations meet all "
+        "preferences (`prefer` lines) of the template\ndefault  {}\n",
         heading, offer->limits.arch, count_text(offer->valid), count_text(offer->preferred),
         offer->default_config->canonical());
   }
@@ -314,8 +314,9 @@ int describe_template(Context& context, const TemplatesOptions& options) {
 Action add_templates(CLI::App& verb, const Operation& operation) {
   auto options = std::make_shared<TemplatesOptions>();
   verb.add_option("name", options->name, "Template to describe in full")->type_name("TEMPLATE");
-  verb.add_option("--arch", options->arch,
-                  "Respect the hardware limits of ARCH (default: the limits of the device)")
+  verb.add_option(
+          "--arch", options->arch,
+          "Assume a GPU with the hardware limits of ARCH (default: the limits of the device)")
       ->type_name("ARCH");
   verb.add_flag("--names", options->names, "Print only the names, one per line");
   options->problem.add_to(verb, operation, ProblemFlags::Word::none);

@@ -45,8 +45,8 @@ const std::vector<Verb>& verbs() {
   static const std::vector<Verb> all{
       {"tune", kMeasuring, "real or emulated GPU (no GPU with --compile-only)",
        "Find the fastest kernel for a problem and store the result",
-       "A run skips candidates that already have a result in the database. If you repeat the "
-       "command, it therefore continues where the last run stopped.",
+       "A run skips candidates that already have a result in the database. To continue "
+       "where the last run stopped, repeat the command.",
        examples("tune"), add_tune},
       {"bench", kMeasuring, kAnyDevice, "Verify a kernel, then compare its time with cuBLASLt's",
        "By default, bench uses the kernel that an application would get. To choose another "
@@ -65,8 +65,8 @@ const std::vector<Verb>& verbs() {
        examples("operations"), add_operations},
       {"adopt", kKernels, kNoDevice, "Write the files that Kiln needs to tune a kernel of your own",
        "adopt writes two files: an operation that declares what the kernel computes, and a "
-       "template that contains the unchanged kernel. FILL_IN marks a fact that the source does not "
-       "state. CHECK marks a guess. adopt never overwrites a file.",
+       "template that contains the unchanged kernel. Replace each FILL_IN with a fact that the "
+       "source does not state. CHECK marks a guess. adopt never overwrites a file.",
        examples("adopt"), add_adopt},
       {"render", kKernels, kNoDevice,
        "Print self-contained CUDA source for one template configuration",

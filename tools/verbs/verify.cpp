@@ -205,11 +205,11 @@ std::string verdict_text(const Judgement& judgement) {
     }
   }
   if (judgement.found) return fmt::format("NOT correct; the checks found: {}", why);
-  return fmt::format(
-      "NOT correct, {}: {}{}", to_string(judgement.outcome), why,
-      ran_out_of_time(judgement.findings)
-          ? "; a launch exceeded --timeout, so the kernel may pass with a longer --timeout"
-          : "");
+  return fmt::format("NOT correct, {}: {}{}", to_string(judgement.outcome), why,
+                     ran_out_of_time(judgement.findings)
+                         ? "; a launch exceeded --timeout. If the kernel is slow but does not "
+                           "hang, raise --timeout"
+                         : "");
 }
 
 std::string sizes_text(const Judgement& judgement) {
@@ -221,8 +221,9 @@ std::string sizes_text(const Judgement& judgement) {
   }
   const std::string run = fmt::format("{}", fmt::join(sizes, ", "));
   if (!judgement.too_large) return run;
-  return fmt::format("{}; the requested problem is too large to run on {}", run,
-                     judgement.device.spec);
+  return fmt::format(
+      "{}: smaller problems, because the requested problem is too large to run on {}", run,
+      judgement.device.spec);
 }
 
 std::string checks_text(const Judgement& judgement) {
@@ -541,7 +542,7 @@ Action add_verify(CLI::App& verb, const Operation& operation) {
   CLI::Option* const all =
       verb.add_flag("--all", options->all, "Verify every configuration of the template");
   verb.add_option("--sample", options->sample,
-                  "Verify N random configurations of the template. --seed decides which")
+                  "Verify N random configurations of the template. The choice depends on --seed")
       ->type_name("N")
       ->check(whole_number(1))
       ->excludes(all);

@@ -86,8 +86,8 @@ Baselines cublaslt_baselines(MemoryLedger& ledger, const OperandSet& operands,
   const bool in_two = !cublaslt_epilogue(gemm).has_value();
   if (in_two && gemm.acc == DType::s32) {
     baselines.note =
-        "cuBLASLt does not support this epilogue. Kiln has no separate epilogue kernel for the s32 "
-        "sums of cuBLASLt";
+        "cuBLASLt does not support this epilogue, and Kiln cannot apply the epilogue to "
+        "cuBLASLt's s32 results";
     return baselines;
   }
   if (in_two) {

@@ -130,7 +130,7 @@ WinnerChecks::Step WinnerChecks::not_checked(const std::string& why) {
   unchecked_ = why;
   context_.observer.on_note(fmt::format(
       "the {}best candidate was not checked for races, missing waits and similar faults: {}",
-      found_any_ ? "next " : "", why));
+      found_any_ ? "new " : "", why));
   return Step::not_checked;
 }
 

@@ -206,7 +206,8 @@ std::vector<Trial> Finalists::compare(Evaluator& evaluator, Compiler& compiler,
   const int rounds = affordable_rounds(finalists, seconds);
   if (rounds < kFewestRounds) {
     context_.observer.on_note(
-        "the remaining time is too short to compare the best candidates in alternating runs");
+        "the remaining time is too short to compare the best candidates directly, so Kiln ranks "
+        "them by the times that it already has");
     return {};
   }
   Contest contest = prepare(std::move(finalists), compiler, cases);

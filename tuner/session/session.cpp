@@ -120,8 +120,8 @@ TuneResult DeviceSession::run() {
   std::string state = search();
   if (elsewhere_ > 0) {
     context_.observer.on_note(fmt::format(
-        "this run skipped {} candidates, because another run with the same database measures them. "
-        "Next: when the other run has ended, `kiln show` lists the results",
+        "this run skipped {} candidates, because another run that uses this database is measuring "
+        "these candidates. Next: when the other run has ended, `kiln show` lists the results",
         elsewhere_));
   }
   std::vector<Trial> finalists;
@@ -213,11 +213,11 @@ void DeviceSession::take_over() {
   if (inheritance.known.empty() && !request_.again) add_likely();
   for (const auto& candidate : inheritance.unfinished) proposals_.add_unfinished(candidate);
   if (elsewhere > 0) {
-    context_.observer.on_note(
-        fmt::format("for {} candidates, this run uses stored results, although the driver, the "
-                    "toolkit or the measurement policy has changed since then. Next: to measure "
-                    "these candidates again, add --again",
-                    elsewhere));
+    context_.observer.on_note(fmt::format(
+        "this run uses stored results of {} candidates. These results come from another "
+        "driver, toolkit or measurement policy. Next: to measure these candidates "
+        "again, add --again",
+        elsewhere));
   }
   give_up_hopeless();
 }
@@ -339,8 +339,8 @@ void DeviceSession::give_up_hopeless() {
     ledger_.leave_out(name, part.space.count());
     search_.abandon(name);
     context_.observer.on_note(
-        fmt::format("template {} is {:.0f} times slower than the best template, so tune skips the "
-                    "other candidates of the slow template",
+        fmt::format("tune skips the remaining candidates of template {0}: the fastest candidate of "
+                    "{0} so far takes {1:.0f} times as long as the fastest of all candidates",
                     name, own_ns / best_ns));
   }
 }

@@ -265,8 +265,8 @@ WorkerProcess::Ending WorkerProcess::end() {
   kill_now();
   if (!wait_exited(seconds(30))) {
     throw Error(ErrorKind::device,
-                fmt::format("the worker process {} cannot be killed, so a kernel still occupies "
-                            "the device. Next: reset the device, or restart the machine",
+                fmt::format("Kiln cannot kill the worker process {}: its kernel still occupies the "
+                            "device. Next: reset the device, or restart the machine",
                             pid_));
   }
   int status = 0;

@@ -101,7 +101,7 @@ TEST_F(SessionChecks, WhatTheyHadNoTimeForIsNotTheBestOnceTheyFoundItsTemplateWr
   ASSERT_EQ(result.failures.size(), 1U);
   EXPECT_EQ(result.failures[0].example.message, "race at toy.cu:7");
   EXPECT_THAT(observer.notes,
-              Contains(HasSubstr("the next best candidate was not checked for races, missing "
+              Contains(HasSubstr("the new best candidate was not checked for races, missing "
                                  "waits and similar faults: ")));
   BestQuery query;
   query.problem = request.tuned.problem;

@@ -200,7 +200,7 @@ TEST_F(SessionTest, ATemplateFarBehindIsGivenUp) {
   EXPECT_EQ(evaluator.evaluated().size(), 13U);
   EXPECT_EQ(result.session.state, "complete");
   EXPECT_EQ(result.progress.planned, 13U);
-  EXPECT_THAT(observer.notes, Contains(HasSubstr("toy_slow is 25 times slower")));
+  EXPECT_THAT(observer.notes, Contains(HasSubstr("toy_slow so far takes 25 times as long")));
 }
 
 TEST_F(SessionTest, CandidatesOfATemplateThatWasGivenUpAreCounted) {
