@@ -100,10 +100,10 @@ std::unique_ptr<PrivateFolder> PrivateFolder::make(const std::string& parent, st
   } catch (const Error&) {
     // That text is about databases; precompiled headers are code as well.
     why = fmt::format(
-        "Kiln cannot use the folder {}. Either other users can change its files, or Kiln cannot "
-        "create the folder. Next: look at the owners and the permissions of the folder and its "
-        "parent folders with `ls -ld`. Then remove other users' write permissions with "
-        "`chmod go-w`, or set XDG_CACHE_HOME to another folder for temporary files.",
+        "Kiln cannot use the folder {}: other users can change the files there, or the folder "
+        "cannot be created. Next: set XDG_CACHE_HOME to another folder for temporary files. Or "
+        "check the folder and its parent folders with `ls -ld`, and remove other users' write "
+        "permissions with `chmod go-w`.",
         parent);
     return nullptr;
   }

@@ -184,8 +184,8 @@ std::string why_unavailable(const Contender& contender, const LookupRequest& req
       "verified the kernel; `kiln tune --stale` verifies the kernels again";
   if (now.empty()) {
     why =
-        "there is no template of that name; pass the template's directory with --template-path or "
-        "KILN_TEMPLATE_PATH";
+        "Kiln does not find the kernel's template; pass the template's directory with "
+        "--template-path or KILN_TEMPLATE_PATH";
   } else if (now != contender.template_digest) {
     why =
         "the template has changed since Kiln tuned the kernel; `kiln tune --stale` retunes the "

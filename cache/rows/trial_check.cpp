@@ -110,7 +110,9 @@ void check_problem(const Problem& problem) {
     refuse("problem", error.what());
   }
   if (!round_trip) {
-    refuse("problem", "cannot be stored exactly: Kiln would read back a different problem");
+    refuse("problem",
+           fmt::format("is stored as \"{}\", but Kiln reads this text as a different problem",
+                       printable(problem.canonical())));
   }
   for (const NamedValue& size : problem.sizes) {
     if (size.value < 1) refuse("problem", fmt::format("has {}={}", size.name, size.value));
@@ -150,9 +152,10 @@ void check_digests(const Trial& trial) {
   }
   if (trial.shared_from.empty()) return;
   if (!is_id(trial.shared_from)) refuse("shared_from", "is not a trial id (32 hexadecimal digits)");
-  if (trial.shared_from == trial.id) refuse("shared_from", "is the id of the trial itself");
+  if (trial.shared_from == trial.id)
+    refuse("shared_from", "names the trial itself, but must name another trial");
   if (trial.code_digest.empty())
-    refuse("shared_from", "requires a code_digest, but code_digest is empty");
+    refuse("shared_from", "is set, but 'code_digest' is empty; set 'code_digest', too");
 }
 
 void check_timing(Timing& timing) {
@@ -186,7 +189,9 @@ void check_key(const CandidateKey& key) {
   const std::string config = key.config.canonical();
   check_name("config", config, true, kMaxConfigBytes);
   if (!config.empty() && Config::parse(config) != key.config) {
-    refuse("config", "cannot be stored exactly: Kiln would read back a different configuration");
+    refuse("config",
+           fmt::format("is stored as \"{}\", but Kiln reads this text as a different configuration",
+                       config));
   }
 }
 

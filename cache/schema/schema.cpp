@@ -46,9 +46,9 @@ std::string some_of(const std::vector<std::string>& faults) {
   throw Error(
       ErrorKind::database,
       fmt::format(
-          "database {} has an unexpected schema: {}. Next: {}restore the schema that Kiln creates "
-          "(`sqlite3 {} .schema` shows the current schema), or move the file away; Kiln then "
-          "creates a new database.",
+          "database {} has an unexpected schema: {}. Next: {}undo the schema changes "
+          "(`sqlite3 {} .schema` shows the current schema). You can also move the file away; Kiln "
+          "then creates a new database.",
           path, some_of(faults), rescue, shell_word(path)));
 }
 
@@ -122,9 +122,10 @@ void require_own_schema(const sqlite::Connection& connection) {
   const bool readable = is_readable(connection);
   refuse_schema(
       connection.path(), faults,
-      readable ? fmt::format("copy the intact rows to a new database with `kiln merge NEW.db {}`, ",
-                             shell_word(connection.path()))
-               : "");
+      readable
+          ? fmt::format("copy the intact rows to a new database with `kiln merge NEW.db {}`, or ",
+                        shell_word(connection.path()))
+          : "");
 }
 
 std::string foreign_schema(const sqlite::Connection& connection) {

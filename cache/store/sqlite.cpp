@@ -69,8 +69,8 @@ Diagnosis diagnose(const SQLite::Exception& error) {
               "new file"};
     case SQLITE_TOOBIG:
       return {Cause::other, "cannot hold a value of more than 256 MiB",
-              "check whether a compiled kernel is larger than 256 MiB. If not, the file is "
-              "damaged: move the file away, and Kiln creates a new file"};
+              "if a compiled kernel is larger than 256 MiB, make the kernel smaller. Otherwise the "
+              "file is damaged: move the file away, and Kiln creates a new file"};
     default:
       return {Cause::other, "failed",
               "run `kiln doctor --db {0}`; if `kiln doctor` finds no fault, report this message"};

@@ -181,8 +181,9 @@ std::vector<std::string> TuningStore::check() const {
   }
   if (impl_->has_shortlists) check_shortlists(connection, impl_->corrupt, faults);
   for (const std::string& view : altered_views(connection)) {
-    faults.push_back(
-        view + ". Do not rely on this view in your queries. Kiln itself does not read the view");
+    faults.push_back(view +
+                     ". Queries of this view may fail or return wrong rows. Kiln itself does not "
+                     "read the view");
   }
   for (const std::string& row : impl_->corrupt) {
     faults.push_back(row +

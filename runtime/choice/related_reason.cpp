@@ -54,9 +54,11 @@ std::string microseconds(double ns) {
 
 /// Of what was not tuned.
 std::string prediction(double ns, bool nothing_tuned) {
-  return fmt::format("predicted to take {}, less than {}", microseconds(ns),
-                     nothing_tuned ? "all other kernels; no similar problem was tuned"
-                                   : "kernels that were tuned for similar problems");
+  return fmt::format("predicted to take {}, {}", microseconds(ns),
+                     nothing_tuned
+                         ? "the shortest predicted time of all usable kernels; no similar "
+                           "problem was tuned"
+                         : "less than kernels that were tuned for similar problems");
 }
 
 }  // namespace

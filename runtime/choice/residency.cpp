@@ -12,9 +12,9 @@ DeviceStatus residency_status(const LaunchGeometry& geometry, std::uint64_t fit)
   return {
       DeviceStatus::Code::out_of_resources,
       fmt::format(
-          "all {} blocks of a cooperative launch ({} threads each) must be resident at the same "
-          "time, but only {} blocks fit on this device. Next: limit the grid to at most {} blocks "
-          "(for example to a multiple of device.sm_count), and let each block loop over its share "
+          "the launch is cooperative, so all its {} blocks ({} threads each) must be resident at "
+          "the same time, but only {} blocks fit on this device. Next: launch at most {} blocks "
+          "(a grid of device.sm_count blocks usually fits), and let each block loop over its share "
           "of the work",
           blocks, count_of(geometry.block), fit, fit),
       false};

@@ -30,8 +30,9 @@ DeviceStatus find_constant_arrays(Device& device, const LoadedModule& module,
     });
     if (!variable) {
       return refused(fmt::format(
-          "{}the compiled code has no array {}. Next: write the array's name with all of its "
-          "namespaces. Do not declare the array static or in an unnamed namespace",
+          "{}the compiled code has no array {}. Next: check the array's name in the "
+          "\"constant\" line; the name needs all namespaces (for example phys::coeff). The array "
+          "must not be static or in an unnamed namespace",
           place, fill.array));
     }
     if (variable->bytes < fill.bytes) {

@@ -150,8 +150,9 @@ std::vector<std::string> cuda_include_folders(const std::string& wanted,
         ErrorKind::compiler,
         fmt::format(
             "CUDA's headers (cuda_fp16.h) are missing from {}. Next: install CUDA toolkit 12.8 or "
-            "newer, or the wheels nvidia-cuda-runtime, nvidia-cuda-crt and nvidia-cuda-cccl; then "
-            "set KILN_CUDA_INCLUDE to the folder that contains cuda_fp16.h",
+            "newer, or the wheels nvidia-cuda-runtime, nvidia-cuda-crt and nvidia-cuda-cccl. If "
+            "the headers are in another folder, set KILN_CUDA_INCLUDE to the folder that contains "
+            "cuda_fp16.h",
             fmt::join(places, ", ")));
   }
   std::vector<std::string> folders{found->string()};

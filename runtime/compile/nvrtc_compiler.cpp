@@ -104,8 +104,8 @@ NvrtcCompiler::NvrtcCompiler(NvrtcApi api, std::vector<std::string> include_fold
       precompiles_(headers_ != nullptr) {
   if (api_.unshielded.empty() || !warn_) return;
   warn_(fmt::format(
-      "NVRTC changes the signal handlers of this process, and Kiln cannot prevent this ({}). "
-      "SIGINT and SIGTERM end the process while NVRTC compiles the first kernel, and your own "
+      "NVRTC's first compilation replaces signal handlers of this process. Kiln cannot prevent "
+      "this ({}). During this compilation, SIGINT and SIGTERM end the process. Your own signal "
       "handlers may stop working. Next: install your signal handlers after the first call of "
       "get(), or compile the kernels beforehand with `kiln run`",
       api_.unshielded));
@@ -223,11 +223,11 @@ void NvrtcCompiler::compile_watched(CompileResult& result, const CompileRequest&
   SignalWatch watch(!api_.is_shielded);
   compile_into(result, request, precompile);
   if (const std::string changed = watch.changed(); !changed.empty()) {
-    warn_(fmt::format(
-        "NVRTC changed the signal action of {} while compiling the first kernel. "
-        "Kiln cannot prevent this change by {}. Next: install your signal handlers after "
-        "the first call of get(), or compile the kernels beforehand with `kiln run`",
-        changed, identity()));
+    warn_(
+        fmt::format("NVRTC {}.{} changed the signal action of {} during its first compilation. "
+                    "Kiln could not prevent this change. Next: install your signal handlers after "
+                    "the first call of get(), or compile the kernels beforehand with `kiln run`",
+                    api_.major, api_.minor, changed));
   }
 }
 

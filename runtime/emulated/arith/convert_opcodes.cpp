@@ -41,8 +41,9 @@ Type register_type_for(const DecodeContext& context, std::size_t i, Type type) {
   if (declared == Type::none || lane_bytes(declared) == lane_bytes(type)) return type;
   if (declared == Type::pred || lane_bytes(declared) > 8 ||
       lane_bytes(declared) < lane_bytes(type)) {
-    context.fail(fmt::format("uses a .{} register as operand {}, which cannot hold a .{} value",
-                             ptx::name_of(declared), i + 1, ptx::name_of(type)));
+    context.fail(
+        fmt::format("uses a .{} register as operand {}; this register cannot hold a .{} value",
+                    ptx::name_of(declared), i + 1, ptx::name_of(type)));
   }
   return declared;
 }
@@ -142,9 +143,10 @@ std::string_view objection(const Conversion& form, const RoundingName* rounding)
   if (form.rounding == Rounding::nearest_away)
     return "has .rna, which is allowed only in a conversion to .tf32";
   if (form.integral) {
-    return form.to == form.from ? ""
-                                : "allows integer rounding (such as .rni) only if the result is an "
-                                  "integer or both types are equal";
+    return form.to == form.from
+               ? ""
+               : "has an integer rounding modifier (such as .rni), which is allowed only if a "
+                 "floating-point source becomes an integer or keeps its type";
   }
   const bool narrows = from_integer || ptx::bits_of(form.to) < ptx::bits_of(form.from) ||
                        (form.to != form.from && ptx::bits_of(form.to) == 16);

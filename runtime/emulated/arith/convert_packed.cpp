@@ -146,7 +146,8 @@ void decode_packed(DecodeContext& context, Instr& out, Rounding rounding, bool r
   const std::string_view source = context.take_next();
   const PackedName* const from = find_packed(source);
   if (to == nullptr || (from == nullptr && source != "f32")) {
-    context.fail("converts between a pair of types that the emulator does not support");
+    context.fail(
+        "has a combination of result type and source type that the emulator does not support");
   }
   form.to = to->part;
   const bool narrow_result = to->part.bits == 8;
@@ -169,7 +170,8 @@ void decode_packed(DecodeContext& context, Instr& out, Rounding rounding, bool r
     const bool known = narrow_result ? from->name == "f16x2"
                                      : to->name == "f16x2" && from->part.bits == 8 && nearest;
     if (!known) {
-      context.fail("converts between a pair of types that the emulator does not support");
+      context.fail(
+          "has a combination of result type and source type that the emulator does not support");
     }
     if (!narrow_result && form.saturate_finite) {
       context.fail("converts to a wider type, so .satfinite is not allowed");

@@ -156,12 +156,13 @@ void decode_set(DecodeContext& context, Instr& out) {
   const bool pair_result = result == Type::f16x2 || result == Type::bf16x2;
   const bool word_result = result == Type::u32 || result == Type::s32;
   if (form.parts == 2 ? result != type && !word_result : pair_result) {
-    context.fail(form.parts == 2
-                     ? fmt::format("compares pairs of type .{0}, and therefore needs the result "
-                                   "type .{0}, .u32 or .s32",
-                                   ptx::name_of(type))
-                     : fmt::format("has the result type .{}, but compares single values, not pairs",
-                                   ptx::name_of(result)));
+    context.fail(
+        form.parts == 2
+            ? fmt::format("compares pairs of type .{0}, and therefore needs the result "
+                          "type .{0}, .u32 or .s32",
+                          ptx::name_of(type))
+            : fmt::format("has the packed result type .{}, but compares values that are not packed",
+                          ptx::name_of(result)));
   }
   out.d = context.destination(0, result);
   form.when_true = truth(result, form.parts);

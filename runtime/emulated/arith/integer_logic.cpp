@@ -148,7 +148,8 @@ void decode_lop3(DecodeContext& context, Instr& out) {
   out.b = context.source(2, Type::b32);
   out.c = context.source(3, Type::b32);
   const std::int64_t table = context.immediate(4);
-  if (table < 0 || table > 255) context.fail("needs a look-up table (operand 5) from 0 to 0xff");
+  if (table < 0 || table > 255)
+    context.fail("needs a number from 0 to 0xff as operand 5 (the look-up table)");
   out.variant = static_cast<std::uint8_t>(table);
   out.execute = execute_lop3;
   if (!tests) return;
