@@ -43,14 +43,13 @@ bool SharedChecks::leaves_variable(const Toucher& by, std::uint32_t offset, int 
   const SharedVariable* const other = program.shared_variable_at(offset);
   by.warp->report(
       *by.instr, by.lanes, Finding::out_of_bounds,
-      fmt::format(
-          "{} {} bytes outside an array in shared memory: at {}, but the array has only {} bytes. "
-          "The accessed bytes belong {}",
-          verb_of(by), bytes, place_within(variable.name, from, element_bytes_of(by.access)),
-          variable.bytes,
-          other == nullptr     ? "to no static __shared__ variable"
-          : other == &variable ? "partly to another variable"
-                               : "to " + other->name),
+      fmt::format("{} {} bytes outside an array in shared memory: the access starts at {}; the "
+                  "array has {} bytes. The accessed bytes belong {}",
+                  verb_of(by), bytes,
+                  place_within(variable.name, from, element_bytes_of(by.access)), variable.bytes,
+                  other == nullptr     ? "to no static __shared__ variable"
+                  : other == &variable ? "partly to another variable"
+                                       : "to " + other->name),
       offset);
   return true;
 }

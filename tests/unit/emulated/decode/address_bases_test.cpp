@@ -54,8 +54,8 @@ TEST(AddressBases, AnOverflowIsNamed) {
   EXPECT_EQ(result.reports.front().times, 1U) << "that of the last lane";
   EXPECT_THAT(
       result.reports.front().text,
-      HasSubstr("reads 4 bytes outside an array in shared memory: at byte 128 of first, 4-byte "
-                "element 32, but the array has only 128 bytes. The accessed bytes belong "
+      HasSubstr("reads 4 bytes outside an array in shared memory: the access starts at byte 128 of "
+                "first, 4-byte element 32; the array has 128 bytes. The accessed bytes belong "
                 "to second"));
   EXPECT_EQ(findings(with_arrays("st.shared.u32 [%r6+-4], %r1;")), kOutside);
   EXPECT_EQ(findings(with_arrays("ld.shared.u32 %r7, [_ZZ1kE5first+128];")), kOutside);
