@@ -34,11 +34,10 @@ struct LeadingDimensions {
 
 /// Bits of a key for each element type: five have a half of a word.
 inline constexpr int kKeyTypeBits = 6;
-static_assert(
-    kDTypeNames.size() <= std::size_t{1} << kKeyTypeBits,
-    "A key stores the number of an element type in kKeyTypeBits bits: kKeyTypeBits is too small");
+static_assert(kDTypeNames.size() <= std::size_t{1} << kKeyTypeBits,
+              "kKeyTypeBits is too small to tell all element types apart");
 static_assert(5 * kKeyTypeBits <= 32,
-              "A key packs the numbers of five types into 32 bits: kKeyTypeBits is too large");
+              "kKeyTypeBits is too large: a key packs five element types into 32 bits");
 
 /// A Gemm as the hot path sees it.
 struct GemmRequest {

@@ -131,9 +131,9 @@ void check_epilogue_operands(const GemmEntry& entry, const GemmOperands& operand
                                               operands.beta));
   }
   check_operand('C', operands.c, entry.mask_c);
-  throw Error(
-      ErrorKind::internal,
-      "launch: Kiln refused this launch without a reason. Next: report this as a bug of Kiln");
+  throw Error(ErrorKind::internal,
+              "launch: Kiln refused this launch, but found no error in its arguments. Next: report "
+              "this as a bug of Kiln");
 }
 
 /// The factors are representable in the accumulator, and C is there to be scaled; for a launch that

@@ -34,9 +34,9 @@ std::string describe(const Choice& choice) {
 void admit_other_toolkit(Choice& choice, const std::string& toolkit) {
   if (choice.match != Match::exact || choice.toolkit.empty() || toolkit == choice.toolkit) return;
   choice.match = Match::same_device_class;
-  choice.reason = fmt::format("{} for this problem on this device class, under toolkit {} (now {})",
-                              choice.provenance == Provenance::modelled ? "predicted" : "tuned",
-                              choice.toolkit, toolkit);
+  choice.reason = fmt::format(
+      "{} for this problem on this device class, under toolkit {} (currently {})",
+      choice.provenance == Provenance::modelled ? "predicted" : "tuned", choice.toolkit, toolkit);
 }
 
 }  // namespace
@@ -193,16 +193,17 @@ void KernelLoader::refuse_unknown(const WantedKernel& wanted, const Refusals& re
 
 void KernelLoader::refuse_untuned(const WantedKernel& wanted, const Refusals& refusals) const {
   const Problem& problem = wanted.problem;
-  const std::string place = fmt::format("for {} on {} in {}", problem.canonical(),
-                                        parts_.device->info().device_class.canonical(),
-                                        parts_.database.empty() ? "any database" : parts_.database);
+  const std::string place = fmt::format(
+      "for {} on {}{}", problem.canonical(), parts_.device->info().device_class.canonical(),
+      parts_.database.empty() ? "" : " in the database " + parts_.database);
   const std::string fault =
       refusals.candidates.empty()
-          ? fmt::format("no tuned kernel {}", place)
+          ? fmt::format("there is no tuned kernel {}", place)
           : fmt::format(
-                "Kiln tried the best {} tuned kernels {}, but none works on this machine (last "
-                "failure: {})",
-                refusals.candidates.size(), place, refusals.latest);
+                "Kiln tried {} tuned kernel{} {}, the best first, but none of them works on this "
+                "machine (last failure: {})",
+                refusals.candidates.size(), refusals.candidates.size() == 1 ? "" : "s", place,
+                refusals.latest);
   throw Error(ErrorKind::not_found, fmt::format("{}. Next: tune the problem with: {}", fault,
                                                 command_that_tunes(wanted)));
 }

@@ -43,8 +43,7 @@ DeviceMemory::DeviceMemory(std::shared_ptr<Device> device, std::size_t bytes,
                            const std::string& name)
     : device_(std::move(device)), process_(detail::this_process()), bytes_(bytes) {
   if (bytes > static_cast<std::size_t>(std::numeric_limits<std::int64_t>::max())) {
-    throw Error(ErrorKind::usage,
-                fmt::format("allocate: the device has less memory than {} bytes", bytes));
+    throw Error(ErrorKind::usage, fmt::format("allocate: no device has {} bytes of memory", bytes));
   }
   address_ =
       reinterpret_cast<void*>(device_->allocate_named(static_cast<std::int64_t>(bytes), name));

@@ -43,11 +43,11 @@ void visit_profile(Profile& profile, Visitor& visitor) {
   visitor.value("figures", profile.figures, "measured by Kiln on a GPU, or published by others");
   visitor.value("gpu", profile.device_class.name, "the driver's name for this GPU");
   visitor.value("mig_profile", profile.device_class.mig_profile,
-                "empty: the GPU is not partitioned");
+                "the MIG profile; empty if the GPU is not partitioned");
   visitor.value("clock_ghz", profile.clock_ghz, Range{0.01, 100.0},
                 "clock frequency of the multiprocessors under load");
   visitor.value("launch_ns", profile.launch_ns, Range{0.0, 1e9},
-                "launch time of the second and each later kernel of a CUDA graph");
+                "launch time of each kernel of a CUDA graph after the first");
   visitor.value("issue_per_clock", profile.issue_per_clock, kPerClock,
                 "warp instructions that one multiprocessor issues per clock");
   visitor.value("shared_wavefronts_per_clock", profile.shared_wavefronts_per_clock, kPerClock,

@@ -66,9 +66,11 @@ std::byte* global_spot(Warp& warp, const Instr& instr, int lane, std::uint64_t a
               address);
   }
   if (at->read_only && kind != AccessKind::load) {
-    warp.fail(instr, bit(lane), Finding::out_of_bounds,
-              fmt::format("writes '{}', but a kernel can only read constant memory", at->name),
-              address);
+    warp.fail(
+        instr, bit(lane), Finding::out_of_bounds,
+        fmt::format("writes the constant variable '{}', but a kernel cannot change constant memory",
+                    at->name),
+        address);
   }
   warp.require_launch_wait(instr, bit(lane), "copies global memory");
   return at->host(address);

@@ -171,7 +171,8 @@ void check_types(DecodeContext& context, Family family, const MultiplyDetail& de
   }
   if (detail.rounds && type != MatrixType::f64) context.fail("has .rn, but only .f64 supports it");
   if (detail.counts != (type == MatrixType::b1)) {
-    context.fail("must have .xor.popc or .and.popc for type .b1, and for no other type");
+    context.fail(detail.counts ? "has .popc, but only .b1 supports it"
+                               : "must have .xor.popc or .and.popc for type .b1");
   }
 }
 

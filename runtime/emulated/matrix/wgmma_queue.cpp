@@ -102,8 +102,8 @@ void WgmmaQueue::start(const Instr& instr) {
     if (unfinished() &&
         std::any_of(rows, end, [&](auto row) { return is_unfinished(row, kAllLanes); })) {
       warp_.report(instr, kAllLanes, Finding::missing_wait,
-                   "reads the accumulator of a pending wgmma as matrix A, without waiting for this "
-                   "wgmma first");
+                   "reads matrix A from the accumulator of a pending wgmma. "
+                   "Wait for the pending wgmma first");
     }
     const std::size_t count = std::size_t{kWgmmaRows} * static_cast<std::size_t>(detail.k);
     if (is_float(detail.a_type)) {
@@ -411,7 +411,7 @@ void WgmmaQueue::check_use(const Instr& instr, LaneMask active) const {
   const auto check = [&](std::uint32_t row) {
     if (row == kNoRow || !is_unfinished(row, active)) return false;
     warp_.report(instr, active, Finding::missing_wait,
-                 "uses the accumulator of a pending wgmma without waiting for this wgmma first");
+                 "uses the accumulator of a pending wgmma. Wait for the pending wgmma first");
     return true;
   };
   for (const std::uint32_t row : {instr.a, instr.b, instr.c, instr.e}) {

@@ -47,7 +47,7 @@ void WgmmaSequence::execute(Warp& warp, const Instr& instr) {
     const Step& missed = was_missed ? known : own;
     const Step& instead = was_missed ? own : known;
     report(missed, *instead.warp,
-           fmt::format("this warp instead executes {} at {}",
+           fmt::format("the next wgmma instruction of this warp is {} at {}",
                        warp.program().opcodes[instead.instr->index],
                        warp.program().site_of(instead.instr->index)));
   }

@@ -414,8 +414,8 @@ void decode_vector_atomic(DecodeContext& context, Instr& out, AtomicDetail& deta
   }
   if (rows.size() != (first + 1) * detail.elements ||
       (detail.fetches && fetched != detail.elements)) {
-    context.fail(fmt::format("lists {} registers in all, but each vector operand needs exactly {}",
-                             rows.size(), detail.elements));
+    context.fail(
+        fmt::format("must list exactly {} registers in each vector operand", detail.elements));
   }
   context.set_rows(out, rows);
   const Space named = decode_address(context, first, out);

@@ -144,10 +144,8 @@ class LaneAccess {
   }
 
   [[noreturn]] void fail_outside(std::string_view of, std::uint64_t size) const {
-    fail(
-        fmt::format("{} {} bytes outside {}: the access starts at offset {:#x}, and the size is {} "
-                    "bytes",
-                    verb_of(access_.kind), bytes_, of, static_cast<std::int64_t>(within_), size));
+    fail(fmt::format("{} {} bytes at offset {:#x}, outside the {} bytes of {}",
+                     verb_of(access_.kind), bytes_, static_cast<std::int64_t>(within_), size, of));
   }
 
   void resolve_shared() {
@@ -212,8 +210,8 @@ class LaneAccess {
       fail_global(warp_, instr_, access_, lane_);
     }
     if (hit->read_only && access_.kind != AccessKind::load) {
-      fail(fmt::format("{} '{}', but a kernel can only read constant memory", verb_of(access_.kind),
-                       hit->name));
+      fail(fmt::format("{} the constant variable '{}', but a kernel cannot change constant memory",
+                       verb_of(access_.kind), hit->name));
     }
     if (!hit->read_only) warp_.require_launch_wait(instr_, bit(), "touches global memory");
     access_.host[lane_] = hit->host(address_);

@@ -16,7 +16,8 @@ namespace {
 
 std::string range_text(const Range& range) {
   if (range.least == range.most) return fmt::format("{}", range.least);
-  return fmt::format("{}from {} to {}", range.or_zero ? "0 or " : "", range.least, range.most);
+  return fmt::format("{}from {} to {}", range.or_zero ? "0 or a number " : "", range.least,
+                     range.most);
 }
 
 /// Fills a profile from a parsed file and complains with its lines.
@@ -98,7 +99,7 @@ class ProfileReader {
     const auto value = static_cast<double>(number);
     if (value >= range.least && value <= range.most) return;
     if (range.or_zero && value == 0.0) return;
-    fail(node, key, fmt::format("must be {}, not {}", range_text(range), number));
+    fail(node, key, fmt::format("is {}, but must be {}", number, range_text(range)));
   }
 
   void finish_section() {

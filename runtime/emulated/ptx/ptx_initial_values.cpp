@@ -101,9 +101,9 @@ void VariableReader::reserve(std::int64_t element) {
   if (end <= have) return;
   padding_bytes_ += end - have - shape_.element_bytes;
   if (padding_bytes_ > kMaxPaddingBytes) {
-    fail_at(
-        lexer_.peek(),
-        "the gaps between the initial values of this module exceed 64 MiB, the emulator's limit");
+    fail_at(lexer_.peek(),
+            "the initial values of this module skip more than 64 MiB of array elements, the "
+            "emulator's limit");
   }
   variable_->initial.resize(static_cast<std::size_t>(end));
 }

@@ -111,7 +111,7 @@ void ModuleReader::read_declaration(const Token& token) {
   } else if (name == "local") {
     read_variables(Space::local, external);
   } else {
-    fail_at(kind, fmt::format("'{}' is not supported in a module", kind.text));
+    fail_at(kind, fmt::format("'{}' is not supported outside functions", kind.text));
   }
 }
 
@@ -166,8 +166,8 @@ void ModuleReader::read_function(bool entry) {
 
 Module read_module(std::string_view text) {
   if (text.size() > kMaxTextBytes) {
-    fail_at(Token{}, fmt::format("the PTX has {} bytes; the emulator reads at most {}", text.size(),
-                                 kMaxTextBytes));
+    fail_at(Token{}, fmt::format("the PTX has {} bytes; the emulator reads at most {} bytes",
+                                 text.size(), kMaxTextBytes));
   }
   Module module = ModuleReader(text).read();
   module.registers = noted_registers(text);

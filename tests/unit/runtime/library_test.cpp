@@ -105,7 +105,8 @@ TEST_F(LibraryTest, CodeOfAnotherCompilerThanTheMeasuredIsNoExactMatch) {
   const Kernel kernel = library.get(gemm_);
   EXPECT_EQ(kernel.match(), Match::same_device_class);
   EXPECT_EQ(kernel.config(), config_.canonical());
-  EXPECT_THAT(std::string(kernel.match_reason()), HasSubstr("toolkit nvrtc 99.0 (now nvrtc 99.1)"));
+  EXPECT_THAT(std::string(kernel.match_reason()),
+              HasSubstr("toolkit nvrtc 99.0 (currently nvrtc 99.1)"));
 }
 
 TEST_F(LibraryTest, DefaultOnlyIgnoresTheDatabase) {
@@ -294,7 +295,7 @@ TEST_F(LibraryTest, AfterEightFailingCandidatesTheDefaultIsTaken) {
   mode_ = Mode::require;
   std::string text;
   EXPECT_EQ(error_of(open(), text), ErrorKind::not_found);
-  EXPECT_THAT(text, HasSubstr("tried the best 8 tuned kernels"));
+  EXPECT_THAT(text, HasSubstr("tried 8 tuned kernels for "));
   EXPECT_THAT(text, HasSubstr("planted error"));
   EXPECT_THAT(text, HasSubstr("kiln tune gemm"));
 }

@@ -135,21 +135,21 @@ TEST(DeviceProfileTest, MistakesAreNamedWithTheirPlace) {
   expect_complaint(changed("clock_ghz = ", "clock_ghz = \"fast\" # "), "clock_ghz", 13,
                    "clock_ghz must be a number");
   expect_complaint(changed("clock_ghz = ", "clock_ghz = 0 # "), "clock_ghz", 13,
-                   "clock_ghz must be from 0.01 to 100, not 0");
+                   "clock_ghz is 0, but must be from 0.01 to 100");
   expect_complaint(changed("clock_ghz = ", "clock_ghz = 9007199254740993 # "), "clock_ghz", 13,
-                   "clock_ghz must be from 0.01 to 100, not 9007199254740992");
+                   "clock_ghz is 9007199254740992, but must be from 0.01 to 100");
   expect_complaint(changed("clock_ghz = ", "clock_ghz = inf # "), "clock_ghz", 13,
-                   "clock_ghz must be from 0.01 to 100, not inf");
+                   "clock_ghz is inf, but must be from 0.01 to 100");
   expect_complaint(changed("clock_ghz = ", "clock_ghz = nan # "), "clock_ghz", 13,
-                   "clock_ghz must be from 0.01 to 100, not nan");
+                   "clock_ghz is nan, but must be from 0.01 to 100");
   expect_complaint(changed("\nfp64 = ", "\nfp64 = -1 # "), "fp64", 8,
-                   "lanes_per_clock.fp64 must be 0 or from 0.01 to 1000000, not -1");
+                   "lanes_per_clock.fp64 is -1, but must be 0 or a number from 0.01 to 1000000");
   expect_complaint(changed("sm_count = 132", "sm_count = 1.5"), "sm_count", 12,
                    "limits.sm_count must be a whole number");
   expect_complaint(changed("sm_count = 132", "sm_count = 0"), "sm_count", 12,
-                   "limits.sm_count must be from 1 to 1024, not 0");
+                   "limits.sm_count is 0, but must be from 1 to 1024");
   expect_complaint(changed("sm_count = 132", "sm_count = 4294967296"), "sm_count", 12,
-                   "limits.sm_count must be from 1 to 1024, not 4294967296");
+                   "limits.sm_count is 4294967296, but must be from 1 to 1024");
   expect_complaint(changed("name = \"h200\"", "name = 200"), "name", 8,
                    "name must be a string in quotes");
   expect_complaint(changed("figures = \"measured\"", "figures = \"guessed\""), "figures", 11,
@@ -187,8 +187,8 @@ class OutOfRange {
     const std::string error = error_of(text);
     const std::string name =
         section_.empty() ? std::string(key) : fmt::format("{}.{}", section_, key);
-    EXPECT_THAT(error, HasSubstr(": " + name + " must be "));
-    EXPECT_THAT(error, HasSubstr(", not "));
+    EXPECT_THAT(error, HasSubstr(": " + name + " is "));
+    EXPECT_THAT(error, HasSubstr(", but must be "));
   }
 
   std::string section_;
@@ -201,7 +201,7 @@ TEST(DeviceProfileTest, EveryNumberHasItsRange) {
   visit_profile(profile, wrong);
   EXPECT_GT(wrong.keys(), 40);
   EXPECT_THAT(error_of(changed("warp_size = 32", "warp_size = 2147483647")),
-              HasSubstr("limits.warp_size must be 32, not 2147483647"));
+              HasSubstr("limits.warp_size is 2147483647, but must be 32"));
   EXPECT_EQ(read_profile(changed("\ntf32 = ", "\ntf32 = 0 # "), "mine.toml").mma.tf32, 0.0)
       << "there is none";
 }

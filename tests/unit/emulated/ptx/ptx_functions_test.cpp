@@ -170,7 +170,7 @@ TEST(PtxFunctions, WhatCannotBeIsRefused) {
       {".entry f() { ret;", "PTX:2:12: this '{' is never closed"},
       {".entry f() { ret }", "expected an operand, not '}'"},
       {".entry f() } ret; }", "expected '{', not '}'"},
-      {".fun f() { ret; }", "PTX:2:1: '.fun' is not supported in a module"},
+      {".fun f() { ret; }", "PTX:2:1: '.fun' is not supported outside functions"},
       {".visible .section x { }", "'.section'"},
       {"ret;", "expected a directive, not 'ret'"},
   };
