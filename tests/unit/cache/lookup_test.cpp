@@ -322,8 +322,8 @@ TEST_F(LookUp, ABetterKernelWithoutItsTemplateIsNamed) {
   EXPECT_EQ(answer.trial->timing->median_ns, 1000);
   EXPECT_THAT(answer.reason,
               AllOf(StartsWith("tuned "),
-                    HasSubstr("the best known kernel, gemm_dot, is not available: there is no "
-                              "template of that name; pass the "
+                    HasSubstr("the best known kernel, gemm_dot, is not available: Kiln does not "
+                              "find the kernel's template; pass the "
                               "template's directory with --template-path or KILN_TEMPLATE_PATH")));
   ASSERT_EQ(answer.warnings.size(), 1U);
   EXPECT_EQ(answer.warnings[0].cause, "template gemm_dot");

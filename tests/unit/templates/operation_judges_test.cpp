@@ -113,7 +113,8 @@ TEST(DefaultSizes, MistakesAreShown) {
   EXPECT_THAT(judged_complaint("= ldx + 2", "= all + 2"),
               AllOf(HasSubstr("judged.cu:6:22: "), HasSubstr("\"all\"")));
   EXPECT_THAT(judged_complaint("ldx 1..100000 = cols", "= cols"), HasSubstr("the name of a size"));
-  EXPECT_THAT(judged_complaint("ldx 1..100000 = cols", "ldx 1 = cols"), HasSubstr("before '='"));
+  EXPECT_THAT(judged_complaint("ldx 1..100000 = cols", "ldx 1 = cols"),
+              HasSubstr("judged.cu:5:20: write the range directly after the name"));
   EXPECT_THAT(judged_complaint("ldx 1..100000 = cols", "ldx = ldx"),
               AllOf(HasSubstr("judged.cu:5:22: "), HasSubstr("\"ldx\"")));
   EXPECT_THAT(judged_complaint("ldx 1..100000 = cols", "ldx ="),

@@ -160,7 +160,7 @@ TEST(TensorMaps, ValuesThatCudaRefusesAreNamed) {
   EXPECT_THAT(plan_error("a: k, m; box 8, 8; pitch 8; in_workspace 8"),
               HasSubstr("not a multiple of 16"));
   EXPECT_THAT(plan_error("acc: n, m; box 8, 8; pitch 8; in_workspace -1"),
-              HasSubstr("write an offset of 0 or more"));
+              HasSubstr("offset is -1, but must be at least 0"));
 }
 
 }  // namespace

@@ -167,8 +167,7 @@ TEST_F(ResumeTest, AnotherEnvironmentIsPointedOut) {
   request.policy.cold = false;
   ScriptedEvaluator second(by_config);
   (void)run(second);
-  EXPECT_THAT(observer.notes,
-              Contains(HasSubstr("for 12 candidates, this run uses stored results")));
+  EXPECT_THAT(observer.notes, Contains(HasSubstr("this run uses stored results of 12 candidates")));
 }
 
 TEST_F(ResumeTest, KnownFinalistsCompeteWithNewOnes) {
