@@ -82,7 +82,8 @@ void GemmFlags::add_to(CLI::App& verb) {
   add("--d", d_, "TYPE", "Type of D (default: see --dtype)");
   add("--acc", acc_, "TYPE", "Type of the accumulator (default: see --dtype)");
   add("--layout", layout_, "XY",
-      "Storage of op(A), then of op(B): n is row-major, t is column-major (default nn)");
+      "Two letters: the storage of op(A) and of op(B). n means row-major, t means column-major "
+      "(default nn)");
   for (const auto& [matrix, value] :
        {std::pair{'a', &lda_}, {'b', &ldb_}, {'c', &ldc_}, {'d', &ldd_}}) {
     const std::string text = fmt::format(

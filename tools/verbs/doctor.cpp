@@ -7,10 +7,10 @@
 
 #include "kiln/error.hpp"
 #include "tools/command_line/exit_code.hpp"
-#include "tools/health.hpp"
 #include "tools/output/json.hpp"
 #include "tools/output/table.hpp"
-#include "tools/save_profile.hpp"
+#include "tools/verbs/health.hpp"
+#include "tools/verbs/save_profile.hpp"
 #include "tools/verbs/verbs.hpp"
 
 namespace kiln::tools {

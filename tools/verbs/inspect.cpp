@@ -18,12 +18,12 @@
 #include "tools/command_line/selection.hpp"
 #include "tools/command_line/whole_number.hpp"
 #include "tools/emulation.hpp"
-#include "tools/kernel_profile.hpp"
 #include "tools/output/json.hpp"
 #include "tools/output/source_lines.hpp"
 #include "tools/output/table.hpp"
 #include "tools/output/trial_text.hpp"
 #include "tools/output/units.hpp"
+#include "tools/verbs/kernel_profile.hpp"
 #include "tools/verbs/verbs.hpp"
 #include "tuner/session/prepared_candidate.hpp"
 

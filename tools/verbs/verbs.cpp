@@ -43,7 +43,7 @@ constexpr const char* kEmulatedByDefault = "emulated GPU by default";
 
 const std::vector<Verb>& verbs() {
   static const std::vector<Verb> all{
-      {"tune", kMeasuring, "real or emulated GPU (no GPU with --compile-only)",
+      {"tune", kMeasuring, "real or emulated GPU (with --compile-only, no GPU is needed)",
        "Find the fastest kernel for a problem and store the result",
        "A run skips candidates that already have a result in the database. To continue "
        "where the last run stopped, repeat the command.",

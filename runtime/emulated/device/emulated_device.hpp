@@ -30,7 +30,7 @@ namespace kiln {
 
 /// What stands for the driver of predictions with a profile that nobody measured; behind it stands
 /// which profile if that is not built in.
-inline constexpr const char* kPublishedFigures = "emulated by published figures";
+inline constexpr const char* kPublishedFigures = "emulated, with published speeds";
 
 struct EmulationOptions {
   bool checks = false;      ///< looks for races, uninitialised reads and missing waits

@@ -305,7 +305,7 @@ void decode_redux(DecodeContext& context, Instr& out) {
   const bool counts = name == "add" || name == "min" || name == "max";
   if (counts ? type != Type::u32 && !is_signed : type != Type::b32) {
     context.fail(
-        "has the wrong type: .add, .min and .max need .u32 or .s32, and .and, .or and .xor need "
+        "has the wrong type: .add, .min and .max need .u32 or .s32; .and, .or and .xor need "
         ".b32");
   }
   context.expect_operands(3);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Kiln authors
 // SPDX-License-Identifier: Apache-2.0
 // The parts of measuring a GPU's ceilings that need no GPU: kernels compile, figures are judged.
-#include "tools/ceilings.hpp"
+#include "tools/verbs/ceilings.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,8 +10,8 @@
 #include <memory>
 
 #include "kiln/error.hpp"
-#include "tools/ceiling_source.hpp"
-#include "tools/save_profile.hpp"
+#include "tools/verbs/ceiling_source.hpp"
+#include "tools/verbs/save_profile.hpp"
 
 namespace kiln::tools {
 namespace {

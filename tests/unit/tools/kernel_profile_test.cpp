@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Kiln authors
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/kernel_profile.hpp"
+#include "tools/verbs/kernel_profile.hpp"
 
 #include <gtest/gtest.h>
 

@@ -159,7 +159,7 @@ TEST(BuiltInProfiles, AreOrderedAsMemoriesAre) {
 // The driver is stored with every trial, and shown where drivers are.
 TEST(BuiltInProfiles, MarkWhatIsPredictedByPublishedFigures) {
   for (const Published& known : kPublished) {
-    EXPECT_EQ(EmulatedDevice(known.model).info().driver, "emulated by published figures")
+    EXPECT_EQ(EmulatedDevice(known.model).info().driver, "emulated, with published speeds")
         << known.model;
   }
   EXPECT_EQ(EmulatedDevice("h200").info().driver, "emulated");

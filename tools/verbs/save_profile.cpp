@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Kiln authors
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/save_profile.hpp"
+#include "tools/verbs/save_profile.hpp"
 
 #include <fmt/format.h>
 
@@ -8,9 +8,9 @@
 #include "runtime/compile/compiler.hpp"
 #include "runtime/device.hpp"
 #include "runtime/emulated/profiles/device_profile.hpp"
-#include "tools/ceilings.hpp"
 #include "tools/command_line/exit_code.hpp"
 #include "tools/device_lock.hpp"
+#include "tools/verbs/ceilings.hpp"
 
 namespace kiln::tools {
 

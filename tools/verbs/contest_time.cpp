@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Kiln authors
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/contest_time.hpp"
+#include "tools/verbs/contest_time.hpp"
 
 #include <algorithm>
 

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Kiln authors
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/ceiling_source.hpp"
+#include "tools/verbs/ceiling_source.hpp"
 
 #include <fmt/format.h>
 

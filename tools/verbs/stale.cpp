@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Kiln authors
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/stale.hpp"
+#include "tools/verbs/stale.hpp"
 
 #include "templates/operation/judge.hpp"
 #include "tools/history.hpp"

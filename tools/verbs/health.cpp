@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Kiln authors
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/health.hpp"
+#include "tools/verbs/health.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Kiln authors
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/ceilings.hpp"
+#include "tools/verbs/ceilings.hpp"
 
 #include <fmt/format.h>
 
@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "kiln/error.hpp"
-#include "tools/ceiling_source.hpp"
+#include "tools/verbs/ceiling_source.hpp"
 
 namespace kiln::tools {
 namespace {

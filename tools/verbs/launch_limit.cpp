@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Kiln authors
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/launch_limit.hpp"
+#include "tools/verbs/launch_limit.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Kiln authors
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/declared_run.hpp"
+#include "tools/verbs/declared_run.hpp"
 
 #include <fmt/format.h>
 
