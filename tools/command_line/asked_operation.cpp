@@ -74,8 +74,8 @@ void add_global_flags(CLI::App& app, GlobalFlags& flags) {
   add("--cubin-store", flags.cubin_store, "FILE",
       "Store of compiled kernels (default: kiln/cubins.db in $XDG_CACHE_HOME or ~/.cache)");
   add("--device", flags.device, "DEVICE",
-      "GPU, e.g. cuda:0, or emulated GPU, e.g. emulated:h200 (default: emulated:h200 for verify "
-      "and inspect, cuda:0 for all other verbs)");
+      "Real GPU such as cuda:0, or emulated GPU such as emulated:h200 (default: emulated:h200 for "
+      "verify and inspect, cuda:0 for all other verbs)");
   add("--template-path", flags.template_path, "DIR[:DIR...]",
       "Folders with templates of your own (default: none)");
   add("--include", flags.include, "DIR[:DIR...]",
