@@ -344,8 +344,9 @@ Action add_bench(CLI::App& verb, const Operation& operation) {
           ->check(whole_number(3, kMostRepetitions));  // of fewer there is no spread
   CLI::Option* const turn =
       verb.add_option("--turn", o.turn,
-                      "Running time of each kernel in a round, 1ms to 1s (default 2ms). If this "
-                      "time is long, a kernel that draws more power may run at a lower clock")
+                      "Running time of each kernel in a round, 1ms to 1s (default 2ms). In short "
+                      "rounds, both kernels run at about the same clock. In long rounds, the "
+                      "kernel that draws more power may run at a lower clock")
           ->type_name("TIME");
   o.selection.add_to(verb);
   verb.add_option("--tune", o.tune, "First tune each problem for this time")->type_name("TIME");

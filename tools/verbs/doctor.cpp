@@ -85,8 +85,8 @@ Action add_doctor(CLI::App& verb, const Operation& /*operation*/) {
   const auto profile = std::make_shared<std::string>();
   verb.add_option(
           "--save-profile", *profile,
-          "Measure the GPU's peak rates and write them to FILE (- means stdout). doctor then "
-          "checks nothing. To emulate this GPU later, use --device emulated:FILE")
+          "Measure the GPU's peak rates and write them to FILE (- means stdout), instead of "
+          "checking the machine. To emulate this GPU later, use --device emulated:FILE")
       ->type_name("FILE");
   return [profile](Context& context) {
     if (profile->empty()) return doctor(context);

@@ -151,8 +151,8 @@ Action add_export(CLI::App& verb, const Operation& operation) {
   auto& o = *options;
   verb.add_flag(
       "--database", o.database,
-      "Write trials and sessions as JSON lines: those of the named problem, or all if you name "
-      "no problem");
+      "Write all trials and tuning sessions as JSON lines. With a problem, write only the trials "
+      "and sessions of this problem");
   verb.add_option("--template", o.template_name,
                   "Export a kernel of TEMPLATE (default: the best stored kernel)")
       ->type_name("TEMPLATE");

@@ -312,7 +312,8 @@ Action add_inspect(CLI::App& verb, const Operation& operation) {
   auto& o = *options;
   verb.add_option(
           "--clusters", o.clusters,
-          "Run N thread block clusters, spread evenly over the grid (default 4; 0 means all)")
+          "Run only N thread block clusters, spread evenly over the grid (default 4; 0 means all). "
+          "Without clusters, each block counts as a cluster")
       ->type_name("N")
       ->check(whole_number(0, kMostInt));
   verb.add_option("--top", o.top,

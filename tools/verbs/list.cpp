@@ -116,7 +116,8 @@ int list_database(Context& context, const ListOptions& options) {
 
 Action add_list(CLI::App& verb, const Operation& /*operation*/) {
   auto options = std::make_shared<ListOptions>();
-  verb.add_option("--on", options->on, "Show only devices whose name or architecture contains TEXT")
+  verb.add_option("--on", options->on,
+                  "Show only results from devices whose name or architecture contains TEXT")
       ->type_name("TEXT");
   return [options](Context& context) { return list_database(context, *options); };
 }

@@ -362,7 +362,8 @@ int show_problem(Context& context, const ShowOptions& options) {
 Action add_show(CLI::App& verb, const Operation& operation) {
   auto options = std::make_shared<ShowOptions>();
   options->problem.add_to(verb, operation, ProblemFlags::Word::required);
-  verb.add_option("--on", options->on, "Show only devices whose name or architecture contains TEXT")
+  verb.add_option("--on", options->on,
+                  "Show only results from devices whose name or architecture contains TEXT")
       ->type_name("TEXT");
   verb.add_option("--top", options->top, "Number of best candidates to show (default 5)")
       ->type_name("N")

@@ -65,8 +65,9 @@ const std::vector<Verb>& verbs() {
        examples("operations"), add_operations},
       {"adopt", kKernels, kNoDevice, "Write the files that Kiln needs to tune a kernel of your own",
        "adopt writes two files: an operation that declares what the kernel computes, and a "
-       "template that contains the unchanged kernel. Replace each FILL_IN with a fact that the "
-       "source does not state. CHECK marks a guess. adopt never overwrites a file.",
+       "template that contains the unchanged kernel. adopt writes FILL_IN where the source does "
+       "not state a fact. Replace each FILL_IN. A comment with CHECK marks a guess of adopt. adopt "
+       "never overwrites a file.",
        examples("adopt"), add_adopt},
       {"render", kKernels, kNoDevice,
        "Print self-contained CUDA source for one template configuration",
@@ -83,15 +84,15 @@ const std::vector<Verb>& verbs() {
        "device.",
        examples("verify"), add_verify},
       {"inspect", kKernels, "emulated GPU", "Profile a kernel line by line on an emulated GPU",
-       "inspect counts the instructions of each execution unit. It also counts the sectors of "
-       "global accesses, and the wavefronts and bank conflicts of shared-memory accesses. From "
-       "these counts, inspect predicts the time of the launch. By default, inspect uses the kernel "
-       "that an application would get. To choose another kernel, name its template with "
+       "inspect counts the instructions of each execution unit. For global accesses, it counts "
+       "sectors. For shared-memory accesses, it counts wavefronts and bank conflicts. From these "
+       "counts, inspect predicts the time of the launch. By default, inspect uses the kernel that "
+       "an application would get. To choose another kernel, name its template with "
        "--template and fix tunables with --set. The default device is emulated:h200. --device or "
        "KILN_DEVICE names another emulated GPU.",
        examples("inspect"), add_inspect},
-      {"list", kResults, kNoDevice, "List every problem in the database with its best kernel", "",
-       examples("list"), add_list},
+      {"list", kResults, kNoDevice, "List the problems in the database, each with its best kernel",
+       "", examples("list"), add_list},
       {"show", kResults, kNoDevice, "Show the database's results for one problem",
        "show prints the best kernel, the top candidates, and the number of candidates with each "
        "outcome. It lists the tuning runs of the problem. It also prints the kernel that an "
@@ -100,7 +101,7 @@ const std::vector<Verb>& verbs() {
       {"export", kResults, kNoDevice,
        "Write a kernel as one .cu file, or the database as JSON lines",
        "By default, export writes the best stored kernel. To choose another kernel, name its "
-       "template with --template and fix tunables with --set. nvcc compiles the .cu file without "
+       "template with --template and fix tunables with --set. The .cu file does not need "
        "Kiln's headers.",
        examples("export"), add_export},
       {"import", kResults, kNoDevice, "Add results that `kiln export --database` wrote", "",
