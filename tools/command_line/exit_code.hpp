@@ -34,8 +34,8 @@ inline constexpr std::array<ExitMeaning, 8> kExitMeanings{{
      "something is broken"},
     {kExitUsage, "usage", "usage: the command contains a bad flag, value, size or file"},
     {kExitNoCandidate, "no valid candidate",
-     "no candidate is valid, every candidate failed, or the database has no result for the "
-     "problem"},
+     "no configuration is valid for the problem, every candidate failed, or the database has no "
+     "result for the problem"},
     {kExitNoDevice, "no device or driver",
      "there is no device or no driver; the device failed or has too little memory for the "
      "operands; or, with --no-wait, another run measures on the device"},
