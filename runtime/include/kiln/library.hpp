@@ -39,8 +39,8 @@ struct EpilogueOperand {
 /// The operands of one launch. All addresses are in device memory, from cudaMalloc or DeviceMemory.
 /// Kernels read `c` only if beta is not zero or the epilogue contains `c`. `d` may equal `c` (in
 /// place) if C and D have the same element type and leading dimension. Any other overlap of D with
-/// an operand gives undefined results. If an operand has no elements, its address may be null,
-/// because a launch ignores this address. If k is 0, A and B have no elements. If m or n is 0, no
+/// an operand gives undefined results. A launch ignores the address of an operand that has no
+/// elements. The address may then be null. If k is 0, A and B have no elements. If m or n is 0, no
 /// operand has elements.
 struct GemmOperands {
   const void* a = nullptr;
@@ -57,9 +57,9 @@ struct GemmOperands {
   void* workspace = nullptr;
 };
 
-/// Options of Library::open(). Each field has a default. Some fields also have an environment
-/// variable, which the comment of the field names. If a field is empty, Library::open() uses the
-/// value of the variable. If the variable is not set either, Library::open() uses the default.
+/// Options of Library::open(). Each field has a default. You can also set some options with an
+/// environment variable. If a field is empty, Library::open() uses the value of the field's
+/// variable. If the variable is not set either, Library::open() uses the default.
 struct LibraryOptions {
   /// The path of the tuning database. Variable: KILN_DB. Default: $XDG_DATA_HOME/kiln/tuning.db.
   std::string database;
@@ -72,7 +72,7 @@ struct LibraryOptions {
   /// The folder of CUDA's headers, such as cuda_fp16.h. Variable: KILN_CUDA_INCLUDE. By default,
   /// the library searches near the NVRTC library, then in installed CUDA toolkits.
   std::string cuda_include;
-  /// The device: "cuda:0" (or "0"), or "emulated:h200". Variable: KILN_DEVICE.
+  /// The device, for example "cuda:0" or "emulated:h200". Variable: KILN_DEVICE. Default: "cuda:0".
   std::string device;
   /// How get() chooses a kernel. Variable: KILN_MODE. Default: Mode::use.
   std::optional<Mode> mode;
@@ -86,7 +86,8 @@ struct LibraryOptions {
   std::string tuner_program;
   /// The library calls this function with the text of a warning, once for each cause. Causes of
   /// warnings are, for example:
-  /// - the library cannot use a database, or the given path has no database;
+  /// - the library cannot use a database;
+  /// - the database that you named does not exist;
   /// - a kernel could not run, so the library chose another kernel;
   /// - the program requests a kernel for a kind of problem that was never tuned;
   /// - the library starts to tune a problem, or tuning failed.
@@ -141,8 +142,8 @@ class KILN_API AnyKernel {
 class KILN_API Kernel : public AnyKernel {
  public:
   /// Enqueues the computation on `stream`, which must belong to the library's device. If m or n is
-  /// 0, launch() does nothing and enqueues nothing. If k is 0, the product A * B is zero. Without
-  /// an epilogue, the kernel then writes D = beta * C and ignores alpha.
+  /// 0, launch() enqueues nothing. If k is 0, the product A * B is zero. Without an epilogue, the
+  /// kernel then writes D = beta * C and ignores alpha.
   ///
   /// A launch neither locks nor allocates, with one exception. If workspace_bytes() is not 0 and
   /// the caller passes no workspace, the first launch on a stream allocates the library's workspace
@@ -157,18 +158,21 @@ class KILN_API Kernel : public AnyKernel {
   /// Throws Error(usage) in these cases:
   /// - an operand has elements, but its address is null;
   /// - an operand's address is not a multiple of the problem's alignment for this operand
-  ///   (`alignment_a` to `alignment_d`). If the distance between rows is not a multiple of this
-  ///   alignment, a smaller alignment is enough: the largest power of two that divides the
-  ///   distance. For example, if rows are 24 bytes apart, 8 bytes are enough;
+  ///   (`alignment_a` to `alignment_d`). The rule is weaker if the distance between rows is not a
+  ///   multiple of this alignment. The address must then be a multiple of the largest power of two
+  ///   that divides the distance. For example, if rows are 24 bytes apart, the address must be a
+  ///   multiple of 8 bytes;
   /// - the workspace is not aligned to kCallerWorkspaceAlignment;
   /// - beta is not 0, but the problem's reads_c is false;
   /// - the address of an epilogue operand is null or is not aligned to the operand's element size;
-  /// - an epilogue operand is a matrix, but its leading dimension is less than n and not 0;
+  /// - an epilogue operand is a matrix, but its leading dimension is too small. It must be 0, or at
+  ///   least n;
   /// - an epilogue operand is not a matrix, but its leading dimension is not 0;
   /// - the expression of the epilogue does not use alpha, but the caller passes an alpha other
   ///   than 1;
   /// - the expression of the epilogue does not use beta, but the caller passes a beta other than 0;
-  /// - the accumulator's type cannot hold alpha or beta (1e300 in f32, 0.5 in s32).
+  /// - the accumulator's type cannot hold alpha or beta. For example, f32 cannot hold 1e300,
+  ///   and s32 cannot hold 0.5.
   /// Throws Error(device) if CUDA refuses the launch, or if a kernel faults on the emulated device.
   void launch(Stream stream, const GemmOperands& operands) const;
 
@@ -199,7 +203,7 @@ class KILN_API Kernel : public AnyKernel {
 class KILN_API OperationKernel : public AnyKernel {
  public:
   /// Enqueues the computation on `stream`, which must belong to the library's device. If every
-  /// operand that the kernel writes is empty, launch() does nothing and enqueues nothing.
+  /// operand that the kernel writes is empty, launch() enqueues nothing.
   ///
   /// A launch neither locks nor allocates, with one exception. If workspace_bytes() is not 0 and
   /// the caller passes no workspace, the first launch on a stream allocates the library's workspace
@@ -218,13 +222,16 @@ class KILN_API OperationKernel : public AnyKernel {
   /// - an operand has elements, but its address is not a multiple of the operand's alignment. The
   ///   declaration states the alignment with `align`. The default is kOperandAlignment;
   /// - the workspace is not aligned to kCallerWorkspaceAlignment;
-  /// - a scalar's declared type cannot hold its value (1e300 in f32, 0.5 in s32, -1 in u64).
+  /// - a scalar's declared type cannot hold its value. For example, f32 cannot hold 1e300, and u64
+  ///   cannot hold -1.
   /// Throws Error(device) if CUDA refuses the launch, or if a kernel faults on the emulated device.
   void launch(Stream stream, const Arguments& arguments) const;
 
-  /// The position of the operand or scalar `name` in Arguments::operands or Arguments::scalars.
-  /// Throws Error(usage) if the operation has no operand or scalar of this name.
+  /// The position of the operand `name` in Arguments::operands. Throws Error(usage) if the
+  /// operation has no operand of this name.
   [[nodiscard]] std::size_t operand_index(std::string_view name) const;
+  /// The position of the scalar `name` in Arguments::scalars. Throws Error(usage) if the operation
+  /// has no scalar of this name.
   [[nodiscard]] std::size_t scalar_index(std::string_view name) const;
   [[nodiscard]] std::size_t operand_count() const noexcept;
   [[nodiscard]] std::size_t scalar_count() const noexcept;
@@ -240,14 +247,14 @@ class KILN_API OperationKernel : public AnyKernel {
   explicit OperationKernel(const detail::KernelEntry* entry) : AnyKernel(entry) {}
 };
 
-/// The entry point to tuned kernels. Several threads may use one Library at the same time. One
-/// Library per device and process is enough.
+/// The entry point to tuned kernels. Several threads may use one Library at the same time. A
+/// process should open only one Library for each device.
 ///
-/// After fork(), the child process must not use its parent's Library, kernels and memory. Calls
-/// that use the device or files throw Error(usage), and destructors do nothing. Only calls that
-/// return stored information, such as match_reason(), still work. The child may open a Library of
-/// its own. Library::open() throws Error(usage) in the child in one case: during fork(), another
-/// thread of the parent was opening or closing a Library, or was requesting a new kernel.
+/// After fork(), the child process must not use its parent's Library, kernels or memory. In the
+/// child, calls that only describe such an object, such as match_reason(), still work. All other
+/// calls on these objects throw Error(usage). Their destructors do nothing. The child may open its
+/// own Library. However, do not fork while another thread of the parent opens or closes a Library,
+/// or requests a new kernel. Otherwise, Library::open() throws Error(usage) in the child.
 class KILN_API Library {
  public:
   /// Opens the device and the database that `options` names. If the database is unusable, the

@@ -35,21 +35,22 @@ struct EpilogueEntry;
 /// another type, write the type after the name: `bias:f32[n]`.
 ///
 /// Operators: + - * / and unary -. The comparisons < > <= >= may appear only in the condition of a
-/// conditional expression, such as `x < y ? a : b`. Functions: relu gelu gelu_tanh silu sigmoid
-/// tanh exp log sqrt rsqrt abs min max, and clamp(x, least, greatest). Kernels compute in f32, or
-/// in f64 if the accumulator is f64. If D has integer elements, kernels round the result to the
-/// nearest integer and clamp it to the range of D.
+/// conditional expression, such as `x < y ? a : b`. Functions: relu, gelu, gelu_tanh, silu,
+/// sigmoid, tanh, exp, log, sqrt, rsqrt, abs, min, max and clamp(x, least, greatest). Kernels
+/// compute in f32, or in f64 if the accumulator is f64. If D has integer elements, kernels round
+/// the result to the nearest integer and clamp it to the range of D.
 ///
-/// Maxima: `amax(x, peak[])` returns x. In addition, the kernel stores the largest |x| in the
-/// operand `peak`. `peak[]` is the maximum over all elements of D. `peak[m]` has one maximum for
-/// each row of D. `peak[n]` has one maximum for each column of D. The elements of `peak` have the
-/// type f32, or f64 if kernels compute in f64. A launch changes `peak` only if the largest |x|
-/// exceeds the value in `peak`. Therefore set `peak` to 0 before the launch. If several launches
-/// share `peak`, set it to 0 only before the first launch. NaN counts as larger than any number.
+/// Maxima: `amax(x, peak[])` returns x. The kernel also computes the maximum of |x| over all
+/// elements of D, and stores it in the operand `peak`. With `peak[m]`, the kernel stores one
+/// maximum for each row of D. With `peak[n]`, it stores one maximum for each column of D. The
+/// elements of `peak` have the type f32, or f64 if kernels compute in f64. A launch changes an
+/// element of `peak` only if the new maximum is larger. Therefore set `peak` to 0 before the
+/// launch. If several launches share `peak`, set it to 0 only before the first launch. NaN counts
+/// as larger than any number.
 ///
 /// Kernels evaluate both branches of `x < y ? a : b` for every element. Therefore an amax() in one
-/// branch also includes the elements that select the other branch. An expression can use `peak`
-/// only once, as the second argument of amax().
+/// branch includes every element, even if the condition selects the other branch. An expression can
+/// use `peak` only once, as the second argument of amax().
 ///
 /// An Epilogue is cheap to copy. Any thread may copy and compare Epilogues. Equal expressions share
 /// one parsed form, which stays in memory until the process ends.

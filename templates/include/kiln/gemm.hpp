@@ -14,12 +14,13 @@ namespace kiln {
 /// With an epilogue, each element of D is the value of the epilogue's expression.
 ///
 /// C and D are row-major. op(A) is an m x k matrix, and op(B) is a k x n matrix. `storage_a` says
-/// how A is stored. With Storage::n, A is row-major: m rows of lda elements. With Storage::t, A is
-/// stored transposed: k rows of lda elements. `storage_b` says how B is stored. With Storage::n, B
-/// has k rows of ldb elements. With Storage::t, B has n rows of ldb elements. Leading
-/// dimensions count values of the matrix, not bytes. A leading dimension of 0 means rows without
-/// padding. If a type is packed, every row begins with a new byte. Therefore the leading dimension
-/// must be a multiple of 2 for s4 and u4, and a multiple of 8 for b1 and b1_xor.
+/// how A is stored. With Storage::n, A is row-major: m rows of lda values. With Storage::t, A is
+/// stored transposed: k rows of lda values. `storage_b` says how B is stored. With Storage::n, B
+/// has k rows of ldb values. With Storage::t, B has n rows of ldb values. All leading
+/// dimensions count values, not bytes. A leading dimension of 0 means rows without padding. A
+/// packed type stores several values in one byte, and every row begins with a new byte. Therefore
+/// the leading dimension must be a multiple of 2 for s4 and u4, and a multiple of 8 for b1 and
+/// b1_xor.
 ///
 /// `alignment_a` promises that the address of A is a multiple of `alignment_a` bytes. The other
 /// three alignments promise the same for B, C and D. Each alignment must be a power of two. Kiln
@@ -27,8 +28,9 @@ namespace kiln {
 /// Error(usage) if an address is not aligned as promised.
 ///
 /// Sizes may be 0, as in BLAS. If m or n is 0, D has no elements and a launch does nothing. If k is
-/// 0, the product is zero, so D = beta * C, or zeros if beta is 0. A and B then have no elements
-/// and may be null. A negative size is an error.
+/// 0, A and B have no elements and may be null. The product is zero. Without an epilogue, the
+/// launch then writes D = beta * C. If beta is also 0, it writes zeros. A negative size is an
+/// error.
 struct Gemm {
   std::int64_t m = 0, n = 0, k = 0;
   DType a = DType::f16, b = DType::f16, c = DType::f16, d = DType::f16, acc = DType::f32;

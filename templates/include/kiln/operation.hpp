@@ -29,8 +29,9 @@ struct NamedValue {
   }
 };
 
-/// The name of a type slot, and its element type in a problem. The declaration of an operation
-/// lists the type slots. A problem chooses one element type for each slot.
+/// A type slot and its element type in a problem. A type slot is a name for an element type. The
+/// declaration of an operation lists the type slots. A problem chooses one element type for each
+/// slot.
 struct NamedType {
   std::string slot;
   DType type = DType::f32;
@@ -49,10 +50,10 @@ struct NamedType {
 ///         .sizes = {{"rows", 1000}, {"cols", 4096}},
 ///         .types = {{"x", kiln::DType::f16}, {"y", kiln::DType::f16}}};
 ///
-/// Set every type slot, every trait, and every size that has no default in the declaration. Sizes
-/// with a default are optional. List each name only once, in any order. Sizes count elements. The
-/// declaration states the meaning and range of each size. Scalars are arguments of a launch, not
-/// part of a problem.
+/// Set every type slot and every trait. Also set every size that has no default in the declaration.
+/// Sizes with a default are optional. List each name only once, in any order. Sizes count elements.
+/// The declaration states the meaning and range of each size. Scalars are arguments of a launch,
+/// not part of a problem.
 ///
 /// Addresses are also arguments of a launch. The address of every operand must be a multiple of
 /// kOperandAlignment, unless the declaration states another `align`. An operand is row-major and
@@ -78,7 +79,7 @@ inline constexpr std::size_t kMostOperands = 32;
 inline constexpr std::size_t kMostScalars = 32;
 /// The required alignment of an operand's address, in bytes. A declaration can require another
 /// alignment with `align`. Memory from cudaMalloc and from DeviceMemory is aligned to at least 256
-/// bytes. The address of an element inside an array can have too small an alignment.
+/// bytes. The address of an element inside an array may be less aligned.
 inline constexpr std::size_t kOperandAlignment = 16;
 /// The required alignment, in bytes, of a workspace that the caller allocates.
 inline constexpr std::size_t kCallerWorkspaceAlignment = 256;

@@ -25,8 +25,9 @@ inline constexpr std::string_view kNoEnumerator = "invalid";
 
 /// Element types. A type has the same name in templates, on the command line and in the database.
 ///
-/// `tf32` elements are stored as 32-bit floats. An operation rounds each element that it reads to
-/// the nearest TF32 value. If two TF32 values are equally near, the operation may choose either.
+/// `tf32` elements are stored as 32-bit floats. When an operation reads a `tf32` element, it
+/// rounds the element to the nearest TF32 value. If two TF32 values are equally near, the operation
+/// may choose either.
 ///
 /// Four types are packed: one byte holds several consecutive values of a row. A byte holds two
 /// values of `s4` or `u4`. The first value is in the low four bits. A byte holds eight values of
@@ -69,7 +70,7 @@ inline constexpr std::array<std::uint8_t, 21> kDTypeBytes{2, 2, 4, 4, 8, 1, 1, 1
 inline constexpr std::array<std::uint8_t, 21> kDTypeValues{1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 2,
                                                            2, 8, 8, 1, 1, 1, 1, 1, 1, 1};
 
-/// The name of the type, or "invalid" for any other value.
+/// The name of the type, or "invalid" if `type` is not an enumerator.
 [[nodiscard]] constexpr std::string_view to_string(DType type) {
   return detail::entry_of(kDTypeNames, type, detail::kNoEnumerator);
 }
@@ -107,13 +108,14 @@ inline constexpr std::array<std::uint8_t, 21> kDTypeValues{1, 1, 1, 1, 1, 1, 1, 
 /// stored row-major.
 enum class Storage : std::uint8_t { n, t };
 
-/// How well the kernel from a look-up fits the problem, from the best match to the worst.
+/// How well the chosen kernel fits the problem. The best match comes first.
 enum class Match : std::uint8_t {
   exact,              ///< tuned for this problem, device class, driver and toolkit
   same_device_class,  ///< tuned for this problem and device class, but under another driver or
                       ///< toolkit, or on the emulated device of that class
   nearest_problem,    ///< tuned on this device class for the same types and traits, and for similar
-                      ///< sizes; a Gemm kernel may fit even if tuned without the epilogue
+                      ///< sizes; a Gemm kernel may have been tuned without the problem's
+                      ///< epilogue, but it computes this epilogue
   related_problem,    ///< tuned on this device class for other types or traits, or for very
                       ///< different sizes
   related_device,     ///< tuned on another device class of the same architecture
@@ -128,7 +130,7 @@ inline constexpr std::array<std::string_view, 7> kMatchNames{"exact",
                                                              "related_device",
                                                              "default_config",
                                                              "none"};
-/// The name of the enumerator, or "invalid" for any other value.
+/// The name of the match, or "invalid" if `match` is not an enumerator.
 [[nodiscard]] constexpr std::string_view to_string(Match match) {
   return detail::entry_of(kMatchNames, match, detail::kNoEnumerator);
 }
@@ -144,7 +146,7 @@ enum class Mode : std::uint8_t {
 };
 inline constexpr std::array<std::string_view, 4> kModeNames{"use", "tune_on_miss", "require",
                                                             "default_only"};
-/// The name of the enumerator, or "invalid" for any other value.
+/// The name of the mode, or "invalid" if `mode` is not an enumerator.
 [[nodiscard]] constexpr std::string_view to_string(Mode mode) {
   return detail::entry_of(kModeNames, mode, detail::kNoEnumerator);
 }
