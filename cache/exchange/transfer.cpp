@@ -120,7 +120,7 @@ class Importer {
     } else if (seen_ < announced_->trials + announced_->sessions) {
       count_.broken_off = fmt::format(
           "{} is incomplete: its last line states {} trials and {} sessions, but the file has only "
-          "{} of these {} lines; export the database again",
+          "{} of these {} entries; export the database again",
           name_, announced_->trials, announced_->sessions, seen_,
           announced_->trials + announced_->sessions);
     }

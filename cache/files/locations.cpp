@@ -29,8 +29,9 @@ fs::path base_folder(const char* name, const char* below_home) {
   }
   if (!home.is_absolute()) {
     throw Error(ErrorKind::database,
-                "Kiln finds no home folder for the tuning database and the compiled kernels. Next: "
-                "set HOME, or name files with --db (or KILN_DB) and --cubin-store.");
+                "Kiln cannot find your home folder, where it keeps the tuning database and the "
+                "compiled kernels. Next: set HOME, or name files with --db (or KILN_DB) and "
+                "--cubin-store.");
   }
   return home / below_home;
 }

@@ -100,8 +100,8 @@ std::unique_ptr<PrivateFolder> PrivateFolder::make(const std::string& parent, st
   } catch (const Error&) {
     // That text is about databases; precompiled headers are code as well.
     why = fmt::format(
-        "Kiln cannot use the folder {}: other users can change the files there, or the folder "
-        "cannot be created. Next: set XDG_CACHE_HOME to another folder for temporary files. Or "
+        "Kiln cannot use the folder {}. Either Kiln cannot create the folder, or other users can "
+        "change its files. Next: set XDG_CACHE_HOME to another folder for temporary files. Or "
         "check the folder and its parent folders with `ls -ld`, and remove other users' write "
         "permissions with `chmod go-w`.",
         parent);

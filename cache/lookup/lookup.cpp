@@ -181,7 +181,7 @@ std::string why_unavailable(const Contender& contender, const LookupRequest& req
   const std::string now = request.current_digest ? request.current_digest(name) : "";
   std::string_view why =
       "the operation has changed (reference, tolerances, input data or verified sizes) since Kiln "
-      "verified the kernel; `kiln tune --stale` verifies the kernels again";
+      "verified the kernel; `kiln tune --stale` verifies the kernel again";
   if (now.empty()) {
     why =
         "Kiln does not find the kernel's template; pass the template's directory with "

@@ -110,9 +110,11 @@ void check_problem(const Problem& problem) {
     refuse("problem", error.what());
   }
   if (!round_trip) {
-    refuse("problem",
-           fmt::format("is stored as \"{}\", but Kiln reads this text as a different problem",
-                       printable(problem.canonical())));
+    refuse(
+        "problem",
+        fmt::format(
+            "cannot be stored as \"{}\", because Kiln would read this text as a different problem",
+            printable(problem.canonical())));
   }
   for (const NamedValue& size : problem.sizes) {
     if (size.value < 1) refuse("problem", fmt::format("has {}={}", size.name, size.value));
@@ -189,9 +191,9 @@ void check_key(const CandidateKey& key) {
   const std::string config = key.config.canonical();
   check_name("config", config, true, kMaxConfigBytes);
   if (!config.empty() && Config::parse(config) != key.config) {
-    refuse("config",
-           fmt::format("is stored as \"{}\", but Kiln reads this text as a different configuration",
-                       config));
+    refuse("config", fmt::format("cannot be stored as \"{}\", because Kiln would read this text as "
+                                 "a different configuration",
+                                 config));
   }
 }
 

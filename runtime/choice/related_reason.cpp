@@ -56,8 +56,7 @@ std::string microseconds(double ns) {
 std::string prediction(double ns, bool nothing_tuned) {
   return fmt::format("predicted to take {}, {}", microseconds(ns),
                      nothing_tuned
-                         ? "the shortest predicted time of all usable kernels; no similar "
-                           "problem was tuned"
+                         ? "less than all other usable kernels; no similar problem was tuned"
                          : "less than kernels that were tuned for similar problems");
 }
 

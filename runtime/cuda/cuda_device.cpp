@@ -107,7 +107,7 @@ DeviceStatus CudaDevice::prepare(const DeviceFunction& function, std::uint32_t s
     status.code = DeviceStatus::Code::out_of_resources;
     status.message = fmt::format(
         "a block requests {} bytes of dynamic shared memory, but this device allows at most {} "
-        "bytes of static and dynamic shared memory per block",
+        "bytes of shared memory (static plus dynamic) per block",
         smem_bytes, info_.limits.smem_optin);
   }
   return status;

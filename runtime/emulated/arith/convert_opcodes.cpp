@@ -145,8 +145,8 @@ std::string_view objection(const Conversion& form, const RoundingName* rounding)
   if (form.integral) {
     return form.to == form.from
                ? ""
-               : "has an integer rounding modifier (such as .rni), which is allowed only if a "
-                 "floating-point source becomes an integer or keeps its type";
+               : "has an integer rounding modifier (such as .rni), which is allowed only from a "
+                 "floating-point type to an integer type or to the same type";
   }
   const bool narrows = from_integer || ptx::bits_of(form.to) < ptx::bits_of(form.from) ||
                        (form.to != form.from && ptx::bits_of(form.to) == 16);

@@ -77,9 +77,10 @@ TensorSpec tensor_of(Warp& warp, const Instr& instr, int lane) {
   const TensorSpec& spec = decoded.spec;
   if (spec.rank != detail.rank || (spec.mode == TensorMode::im2col) != detail.im2col) {
     warp.fail(instr, bit, Finding::invalid_operand,
-              fmt::format("uses rank {} and mode {}, but the tensor map has rank {} and mode {}",
-                          detail.rank, detail.im2col ? "im2col" : "tiled", spec.rank,
-                          spec.mode == TensorMode::im2col ? "im2col" : "tiled"),
+              fmt::format(
+                  "needs a tensor map of rank {} and mode {}, but this map has rank {} and mode {}",
+                  detail.rank, detail.im2col ? "im2col" : "tiled", spec.rank,
+                  spec.mode == TensorMode::im2col ? "im2col" : "tiled"),
               address);
   }
   return spec;
@@ -104,9 +105,10 @@ std::vector<BulkPiece> pieces_of(Warp& warp, const Instr& instr, int lane, const
   }
   // The hardware calls either an illegal instruction.
   if (kind != AccessKind::load && *std::min_element(at.begin(), at.end()) < 0) {
-    warp.fail(instr, LaneMask{1} << lane, Finding::invalid_operand,
-              "stores a box that begins before the tensor: the coordinates of a store must not be "
-              "negative");
+    warp.fail(
+        instr, LaneMask{1} << lane, Finding::invalid_operand,
+        "stores a box at a negative coordinate; the coordinates of a TMA store or reduction must "
+        "be 0 or more");
   }
   if (at[0] * std::int64_t{bytes_of(spec.type)} % kTensorChunk != 0) {
     warp.fail(instr, LaneMask{1} << lane, Finding::misaligned,

@@ -191,9 +191,8 @@ void finish_decoding(DecodeContext& context, Instr& out, RemoteDetail detail, Ty
   detail.barrier = context.address(2);
   const auto rows = context.sources(context.operand(1), type);
   if (rows.size() != static_cast<std::size_t>(detail.count)) {
-    context.fail(fmt::format(
-        "lists {} values, but needs {} (.v2 needs 2, .v4 needs 4, no vector modifier needs 1)",
-        rows.size(), detail.count));
+    context.fail(fmt::format("lists {} values, but needs {} (2 with .v2, 4 with .v4, otherwise 1)",
+                             rows.size(), detail.count));
   }
   context.set_rows(out, rows);
   out.detail = context.keep(detail);
@@ -225,9 +224,8 @@ void execute_registers(Warp& warp, const Instr& instr, LaneMask active) {
   const bool raises = instr.variant != 0;
   if (noted != 0 && (raises ? wanted < noted : wanted > noted)) {
     warp.fail(instr, active, Finding::invalid_operand,
-              fmt::format("cannot {} the number of registers per thread to {}: the warp already "
-                          "has {} registers per thread",
-                          raises ? "raise" : "lower", wanted, noted));
+              fmt::format("cannot {} the number of registers per thread from {} to {}",
+                          raises ? "raise" : "lower", noted, wanted));
   }
   int others = 0;
   for (const auto& other : warp.block().warps()) {

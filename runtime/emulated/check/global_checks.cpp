@@ -102,9 +102,10 @@ bool GlobalChecks::check_contents(Warp& warp, const Instr& instr, const WarpAcce
   if (const auto gap = at.reached_gap(address, access.bytes)) {
     warp.report(
         instr, lanes, Finding::out_of_bounds,
-        fmt::format("{} memory {} bytes past the end of array {} of {}; array 0 is the first array",
-                    access.kind == AccessKind::load ? "reads" : "writes", gap->first, gap->second,
-                    at.describe()),
+        fmt::format(
+            "{} memory {} bytes past the end of array {} of {}; the arrays are numbered from 0",
+            access.kind == AccessKind::load ? "reads" : "writes", gap->first, gap->second,
+            at.describe()),
         address);
     return false;
   }

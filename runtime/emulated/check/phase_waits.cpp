@@ -119,10 +119,10 @@ void PhaseWaits::report(const Wait& wait, std::uint64_t object, std::uint32_t ph
   wait.warp->report(
       *wait.instr, wait.lanes, Finding::race,
       fmt::format(
-          "waits for {} of the mbarrier at offset {}, but phase {} may also complete before this "
-          "wait starts. Phase {} has the same parity, so the warp would then wait for phase {}, "
-          "perhaps forever. In this run, {} completed phase {}",
-          phase_before(phase), offset, phase, phase + 1, phase + 1, completer, phase),
+          "waits for {} of the mbarrier at offset {}, but phase {} may already be complete when "
+          "this wait starts. Then the warp waits for phase {}, which has the same parity, and "
+          "may hang. In this run, {} completed phase {}",
+          phase_before(phase), offset, phase, phase + 1, completer, phase),
       offset);
 }
 

@@ -267,9 +267,7 @@ void FunctionDecoder::decode_one(const ptx::Instruction& in) {
 void FunctionDecoder::charge(const DecodeContext& context, std::size_t items) {
   decoded_ += items;
   if (decoded_ > kMostDecoded) {
-    context.fail(
-        "makes the kernel too large for the emulator: with all calls inlined, the kernel has too "
-        "many instructions");
+    context.fail("does not fit: with all calls inlined, the kernel is too large for the emulator");
   }
 }
 

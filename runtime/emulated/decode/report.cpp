@@ -36,16 +36,16 @@ std::string_view next_step_of_race(const Report& race) {
       return is_one_line
                  ? "if each thread should access its own element, check the index and the "
                    "template's \"block\" line. If threads share the element, use an atomic, or let "
-                   "only one lane access the element. If different iterations of a loop race, put "
-                   "__syncwarp() at the end of the loop"
+                   "only one lane access the element. If the accesses belong to different "
+                   "iterations of a loop, put __syncwarp() at the end of the loop"
                  : "put __syncwarp() between the two lines, or __syncthreads() if more than one "
                    "warp takes part";
     case Reach::block:
       return is_one_line
                  ? "if each thread should access its own element, check the index and the "
                    "template's \"block\" line. If threads share the element, use an atomic, or let "
-                   "only one thread access the element. If different iterations of a loop race, "
-                   "put __syncthreads() at the end of the loop"
+                   "only one thread access the element. If the accesses belong to different "
+                   "iterations of a loop, put __syncthreads() at the end of the loop"
                  : "put __syncthreads() between the two lines. If both lines are in a loop, also "
                    "put __syncthreads() at the end of the loop";
     case Reach::cluster:

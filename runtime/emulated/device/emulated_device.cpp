@@ -474,7 +474,7 @@ std::string EmulatedDevice::take_remark() {
     // A grid that is the same for all sizes is one of blocks that take what work there is.
     if (!launch.ends_idle || launch.fewest == launch.blocks) continue;
     return fmt::format(
-        "{} of {} blocks of {} neither read nor write global memory: is the grid too large?",
+        "{} of {} blocks of {} neither read nor write global memory; the grid may be too large",
         launch.idle, launch.blocks, emulated::plain_variable_name(launch.kernel));
   }
   return "";

@@ -288,8 +288,8 @@ std::string shape_problem(const LaunchState& state) {
   const auto threads = state.block.count();
   if (threads == 0 || threads > 1024 || state.grid.count() == 0) {
     return fmt::format(
-        "the launch has {} blocks of {} threads; it needs at least 1 block, and from 1 to 1024 "
-        "threads in a block",
+        "the launch has {} blocks of {} threads; a launch needs at least 1 block, and 1 to 1024 "
+        "threads per block",
         state.grid.count(), threads);
   }
   constexpr std::uint32_t kMostBlocksX = 0x7fffffff;

@@ -24,7 +24,7 @@ std::string Mbarrier::arrive(std::uint32_t count, bool drop, bool completes) {
         expected_);
   }
   if (!completes && count == pending_ && bytes_ == 0) {
-    return "completes the phase, which .noComplete forbids";
+    return "completes the phase, but .noComplete forbids this";
   }
   if (drop) expected_ -= count;
   pending_ -= count;

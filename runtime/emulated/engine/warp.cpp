@@ -31,7 +31,8 @@ void Warp::retire(LaneMask lanes) {
 
 void Warp::report_early(const Instr& instr, LaneMask lanes, const char* what) const {
   report(instr, lanes, Finding::missing_wait,
-         fmt::format("{} before griddepcontrol.wait, but the previous launch may still be running",
+         fmt::format("{} before griddepcontrol.wait, but the previous launch on the stream may "
+                     "still be running",
                      what));
 }
 

@@ -108,11 +108,10 @@ TEST_F(LaunchFeatures, EachArrayBehindPointersHasItsRedZone) {
   const auto found = [&](const std::string& change) {
     return judge(kBatchedScale, batched_scale_kernel(change), sizes).complaint();
   };
-  EXPECT_THAT(
-      found("if (n > 1) out[b][n] = 1.0f;"),
-      AllOf(HasSubstr("out_of_bounds"), HasSubstr("kernel.cu:14"),
-            ContainsRegex(
-                "bytes past the end of array [0-4] of operand out .*; array 0 is the first array")))
+  EXPECT_THAT(found("if (n > 1) out[b][n] = 1.0f;"),
+              AllOf(HasSubstr("out_of_bounds"), HasSubstr("kernel.cu:14"),
+                    ContainsRegex("bytes past the end of array [0-4] of operand out .*; the arrays "
+                                  "are numbered from 0")))
       << "of whichever block was executed first";
   EXPECT_THAT(found("if (n > 1 && in[b][n] == 3.0f) out[b][0] = 0.0f;"),
               HasSubstr("of operand in"));

@@ -212,7 +212,7 @@ TEST_F(Transfer, AnExportThatWasCutOffIsNoticed) {
   text.erase(text.find('\n') + 1, text.find('\n', text.find('\n') + 1) - text.find('\n'));
   EXPECT_EQ(import_text(target, text).broken_off,
             "x.jsonl is incomplete: its last line states 2 trials and 0 sessions, but the file has "
-            "only 1 of these 2 lines; export the database again");
+            "only 1 of these 2 entries; export the database again");
   // What follows the end does not belong to it.
   const TransferCount more =
       import_text(target, exported(source) + trial_to_json(source.trials({})[0]) + "\n");

@@ -133,9 +133,8 @@ TEST(Registers, WarpCannotRaiseThemToFewer) {
   const LaunchResult found = registers_changed("inc");
   ASSERT_TRUE(found.fault);
   EXPECT_EQ(found.fault->finding, Finding::invalid_operand);
-  EXPECT_THAT(
-      found.fault->text,
-      HasSubstr("cannot raise the number of registers per thread to 96: the warp already has 168"));
+  EXPECT_THAT(found.fault->text,
+              HasSubstr("cannot raise the number of registers per thread from 168 to 96"));
   EXPECT_TRUE(findings(registers_changed("dec")).empty());
 }
 

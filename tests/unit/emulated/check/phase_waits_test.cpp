@@ -76,7 +76,7 @@ TEST(PhaseWaits, AWarpThatNobodyWaitsForIsFound) {
   EXPECT_EQ(report.thread[0], 32U);
   EXPECT_THAT(report.text,
               ::testing::HasSubstr("waits for phase 0 (parity 0) of the mbarrier at offset 4096, "
-                                   "but phase 1 may also complete before this wait starts."));
+                                   "but phase 1 may already be complete when this wait starts."));
   EXPECT_THAT(report.text, ::testing::HasSubstr("In this run, warp 2 lane 0 at "));
 }
 

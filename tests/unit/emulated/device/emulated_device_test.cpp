@@ -270,8 +270,9 @@ TEST(EmulatedDevice, ChecksCountTheBlocksThatTouchNoMemory) {
     kernel.request.geometry.grid = {grid, 1, 1};
     EXPECT_TRUE(kernel.launch().ok());
   }
-  EXPECT_EQ(kernel.device.take_remark(),
-            "96 of 100 blocks of k neither read nor write global memory: is the grid too large?");
+  EXPECT_EQ(
+      kernel.device.take_remark(),
+      "96 of 100 blocks of k neither read nor write global memory; the grid may be too large");
   EXPECT_EQ(kernel.device.take_remark(), "");
 }
 
