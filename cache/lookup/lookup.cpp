@@ -22,16 +22,16 @@ constexpr std::size_t kMostRelated = 6;
 constexpr double kGoodFactor = 1.5;
 constexpr std::size_t kMostGood = 3;
 
-/// "driver 550.1 (currently 580.2) and toolkit nvrtc 12.8 (currently nvrtc 13.0)"; predictions
+/// "driver 550.1 (now in use: 580.2) and toolkit nvrtc 12.8 (now in use: nvrtc 13.0)"; predictions
 /// involve no driver.
 std::string environment_change(const Trial& trial, const Environment& now) {
   const Environment& then = trial.environment;
   std::string text;
   if (then.driver != now.driver && trial.provenance == Provenance::measured) {
-    text = fmt::format("driver {} (currently {})", then.driver, now.driver);
+    text = fmt::format("driver {} (now in use: {})", then.driver, now.driver);
   }
   if (then.toolkit != now.toolkit) {
-    text += fmt::format("{}toolkit {} (currently {})", text.empty() ? "" : " and ", then.toolkit,
+    text += fmt::format("{}toolkit {} (now in use: {})", text.empty() ? "" : " and ", then.toolkit,
                         now.toolkit);
   }
   return text;

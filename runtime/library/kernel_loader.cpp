@@ -35,16 +35,17 @@ void admit_other_toolkit(Choice& choice, const std::string& toolkit) {
   if (choice.match != Match::exact || choice.toolkit.empty() || toolkit == choice.toolkit) return;
   choice.match = Match::same_device_class;
   choice.reason = fmt::format(
-      "{} for this problem on this device class, under toolkit {} (currently {})",
+      "{} for this problem on this device class, under toolkit {} (now in use: {})",
       choice.provenance == Provenance::modelled ? "predicted" : "tuned", choice.toolkit, toolkit);
 }
 
 }  // namespace
 
 std::string template_path_text(const std::vector<std::string>& folders) {
-  return folders.empty() ? "the template path, which is empty (set LibraryOptions::template_path "
-                           "or KILN_TEMPLATE_PATH to the folder of the template files)"
-                         : fmt::format("the template path {}", fmt::join(folders, ":"));
+  return folders.empty()
+             ? "the template path, which names no folder (set LibraryOptions::template_path "
+               "or KILN_TEMPLATE_PATH to the folder of the template files)"
+             : fmt::format("the template path {}", fmt::join(folders, ":"));
 }
 
 KernelLoader::KernelLoader(LibraryParts parts)
@@ -200,8 +201,8 @@ void KernelLoader::refuse_untuned(const WantedKernel& wanted, const Refusals& re
       refusals.candidates.empty()
           ? fmt::format("there is no tuned kernel {}", place)
           : fmt::format(
-                "Kiln tried {} tuned kernel{} {}, the best first, but none of them works on this "
-                "machine (last failure: {})",
+                "Kiln tried {} tuned kernel{} {}, but none works on this machine (last failure: "
+                "{})",
                 refusals.candidates.size(), refusals.candidates.size() == 1 ? "" : "s", place,
                 refusals.latest);
   throw Error(ErrorKind::not_found, fmt::format("{}. Next: tune the problem with: {}", fault,

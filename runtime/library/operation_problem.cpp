@@ -33,8 +33,8 @@ const Operation& known_operation(const std::string& name,
     throw Error(
         ErrorKind::usage,
         fmt::format(
-            "an OperationProblem cannot describe {0}: some parameters of {0} kernels are neither "
-            "operands nor scalars. Next: describe the problem with the type in kiln/{0}.hpp",
+            "{0} kernels have parameters besides operands and scalars, so an OperationProblem "
+            "cannot describe a {0} problem. Next: use the type in kiln/{0}.hpp",
             name));
   }
   return *operation;

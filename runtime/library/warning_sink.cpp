@@ -56,9 +56,10 @@ void WarningSink::warn(WarningKind kind, const std::string& cause, const std::st
   } else if (level_ >= Level::warning) {
     print("warning: ", shown);
   } else if (level_ == Level::first_of_kind && printed_.is_first(kind)) {
-    print("warning: ", shown +
-                           " (first warning of its kind. KILN_LOG=warning prints all warnings, and "
-                           "KILN_LOG=none prints none)");
+    print("warning: ",
+          shown +
+              " (Kiln hides further warnings of this kind. KILN_LOG=warning prints all "
+              "warnings, and KILN_LOG=none prints none)");
   }
 }
 

@@ -47,7 +47,7 @@ void visit_profile(Profile& profile, Visitor& visitor) {
   visitor.value("clock_ghz", profile.clock_ghz, Range{0.01, 100.0},
                 "clock frequency of the multiprocessors under load");
   visitor.value("launch_ns", profile.launch_ns, Range{0.0, 1e9},
-                "launch time of each kernel of a CUDA graph after the first");
+                "in a CUDA graph: launch time of each kernel after the first");
   visitor.value("issue_per_clock", profile.issue_per_clock, kPerClock,
                 "warp instructions that one multiprocessor issues per clock");
   visitor.value("shared_wavefronts_per_clock", profile.shared_wavefronts_per_clock, kPerClock,

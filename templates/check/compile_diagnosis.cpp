@@ -109,10 +109,10 @@ std::string explain_names(const KernelTemplate& kernel_template) {
         kernel_template.file());
   }
   return fmt::format(
-      "{}: a launch line names a kernel that the compiler does not find. The line \"launch NAME\" "
-      "launches NAME<config struct, types>. Next: compare the kernels' names in the launch "
-      "lines with the code. For a kernel in a namespace, write \"launch mine::kernel\". Declare "
-      "the config struct outside of all namespaces.",
+      "{}: a launch line names a kernel that the compiler does not find. Kiln "
+      "passes the config struct and the types as template arguments. Next: compare the kernels' "
+      "names in the launch lines with the code. For a kernel in a namespace, write \"launch "
+      "mine::kernel\". Declare the config struct outside of all namespaces.",
       kernel_template.file());
 }
 

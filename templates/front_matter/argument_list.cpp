@@ -180,11 +180,11 @@ class ArgumentListParser {
     static const std::vector<std::string> views{"f64", "magnitude", "before"};
     const auto view = part.text.substr(dot + 1);
     if (std::ranges::find(views, view) == views.end()) {
+      const std::string meant = did_you_mean(view, views);
       line_.fail(part.offset + dot + 1,
-                 fmt::format("operands have no suffix \".{}\": a reference can use .f64 and "
-                             ".magnitude, a checker can use .f64 and .before, and a kernel can use "
-                             "none{}",
-                             view, did_you_mean(view, views)));
+                 fmt::format("operands have no suffix \".{}\"{} Suffixes: .f64 and .magnitude for "
+                             "a reference; .f64 and .before for a checker; none for a kernel",
+                             view, meant.empty() ? "." : meant));
     }
     const bool is_for_reference = view != views[2];
     const bool is_for_checker = view != views[1];
@@ -192,9 +192,11 @@ class ArgumentListParser {
                           (owner_ == ArgumentsOf::checker && is_for_checker);
     if (!is_known) {
       line_.fail(part.offset + dot,
-                 fmt::format("only a {} can use the suffix \".{}\" of an operand; {} \"{}\"",
-                             is_for_reference ? "reference" : "checker", view,
-                             owner_ == ArgumentsOf::kernel ? "for a kernel, write" : "write",
+                 fmt::format("only {} can use the suffix \".{}\"; {} \"{}\"",
+                             view == views[0]   ? "a reference or a checker"
+                             : is_for_reference ? "a reference"
+                                                : "a checker",
+                             view, owner_ == ArgumentsOf::kernel ? "for a kernel, write" : "write",
                              part.text.substr(0, dot)));
     }
     if (view == views[0]) return Kind::float64;

@@ -57,7 +57,7 @@ void check_declaration(const FrontMatterLine& line) {
   }
   if (line.key == "let" && line.declaration.type != "int" && line.declaration.type != "bool") {
     throw_at(line.declaration.place, line.declaration.name, 0,
-             fmt::format("\"{}\" is a {}, but a field with \"let\" must be an int or a bool",
+             fmt::format("\"{}\" is a {}, but \"let\" can compute only an int or a bool",
                          line.declaration.name, line.declaration.type));
   }
   if (is_of_field && line.declaration.owner.empty()) {

@@ -28,12 +28,12 @@ void check_lines(const std::string& file, std::string_view text) {
     const std::size_t column = offset_in(line, body) + 1;
     const bool is_statement = body.starts_with("//@");
     if (body.starts_with("//") && (!is_statement || column == 1)) continue;
-    throw_at({file, number, static_cast<int>(column), std::string(line)}, body, 0,
-             is_statement
-                 ? "\"//@\" must begin in the first column; remove the spaces before \"//@\""
-                 : fmt::format("expected here: \"//@\" followed by one of {}, or a comment that "
-                               "begins with \"//\"",
-                               fmt::join(kHints, ", ")));
+    throw_at(
+        {file, number, static_cast<int>(column), std::string(line)}, body, 0,
+        is_statement
+            ? "\"//@\" must begin in the first column; remove the spaces before \"//@\""
+            : fmt::format("expected here: a comment (\"//\") or one of these \"//@\" lines: {}",
+                          fmt::join(kHints, ", ")));
   }
 }
 

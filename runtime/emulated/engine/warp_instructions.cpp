@@ -328,7 +328,7 @@ void decode_elect(DecodeContext& context, Instr& out) {
   context.expect_operands(2);
   const auto& result = context.operand(0);
   if (result.kind != ptx::Operand::Kind::pair)
-    context.fail("needs a result and a predicate, d|p, as the first operand");
+    context.fail("needs a first operand of the form d|p (a register and a predicate)");
   out.d = context.destination(result.elements[0], Type::b32);
   out.b = context.destination(result.elements[1], Type::pred);
   out.e = context.source(1, Type::b32);

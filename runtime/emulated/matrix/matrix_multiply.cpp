@@ -108,8 +108,7 @@ void take_types(DecodeContext& context, Family family, MultiplyDetail& detail) {
     types.insert(types.begin() + 1, {MatrixType::f16, MatrixType::f16});
   } else if (types.size() != 4 || (family == Family::wmma && types[1] == MatrixType::f16)) {
     context.fail(family == Family::wmma
-                     ? "must give four types (for D, A, B and C), or only the types of D and C if "
-                       "A and B are .f16"
+                     ? "must give the types of D, A, B and C (only of D and C if A and B are .f16)"
                      : "must give exactly four types, for D, A, B and C");
   }
   detail.d.type = types[0];

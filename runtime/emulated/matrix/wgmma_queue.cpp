@@ -183,10 +183,9 @@ std::shared_ptr<WgmmaQueue::Chain> WgmmaQueue::chain_of(const Instr& instr,
   }
   for (std::uint32_t r = 0; unfinished() && r < registers; ++r) {
     if (!holds_mark(instr.rows[r], kAllLanes)) continue;
-    warp_.report(
-        instr, kAllLanes, Finding::missing_wait,
-        "uses the accumulators of a pending wgmma in another shape or register order. Wait "
-        "for the pending wgmma first");
+    warp_.report(instr, kAllLanes, Finding::missing_wait,
+                 "uses accumulators of a pending wgmma, but with another shape, type or register "
+                 "order. Wait for the pending wgmma first");
     break;
   }
   auto chain = std::make_shared<Chain>();

@@ -49,8 +49,7 @@ void VariableReader::read_initial(const Shape& shape, Type type, Variable& varia
   if (row.unsized) row.extents.front() = 1;
   set_size(first, row, variable);
   if (row.unsized && variable.bytes == 0) {
-    fail_at(first,
-            "the omitted first size of this array cannot be computed, because another size is 0");
+    fail_at(first, "this array needs its first size, because another size is 0");
   }
 
   std::int64_t used = 1;
@@ -102,8 +101,8 @@ void VariableReader::reserve(std::int64_t element) {
   padding_bytes_ += end - have - shape_.element_bytes;
   if (padding_bytes_ > kMaxPaddingBytes) {
     fail_at(lexer_.peek(),
-            "the initial values of this module skip more than 64 MiB of array elements, the "
-            "emulator's limit");
+            "the initial values of this module skip too many array elements; the emulator "
+            "supports at most 64 MiB of skipped elements");
   }
   variable_->initial.resize(static_cast<std::size_t>(end));
 }

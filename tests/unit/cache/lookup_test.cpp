@@ -94,12 +94,12 @@ TEST_F(LookUp, ExactNeedsProblemDeviceDriverAndToolkit) {
   LookupAnswer answer = ask();
   EXPECT_EQ(answer.match, Match::same_device_class);
   EXPECT_THAT(answer.reason,
-              AllOf(StartsWith("tuned "), EndsWith(", under driver 580.1 (currently 590.2)")));
+              AllOf(StartsWith("tuned "), EndsWith(", under driver 580.1 (now in use: 590.2)")));
   request.environment.toolkit = "nvrtc 13.1";
   EXPECT_THAT(
       ask().reason,
       AllOf(StartsWith("tuned "),
-            EndsWith("580.1 (currently 590.2) and toolkit nvrtc 13.0 (currently nvrtc 13.1)")));
+            EndsWith("580.1 (now in use: 590.2) and toolkit nvrtc 13.0 (now in use: nvrtc 13.1)")));
 }
 
 TEST_F(LookUp, AnyDifferenceOfDeviceClassIsAMiss) {
@@ -163,7 +163,7 @@ TEST_F(LookUp, ANearProblemAnswersWithItsDistance) {
   EXPECT_EQ(answer.match, Match::nearest_problem);
   EXPECT_EQ(answer.reason, "near, 1.0 octaves");
   request.environment.driver = "590.2";
-  EXPECT_EQ(ask().reason, "near, 1.0 octaves; under driver 580.1 (currently 590.2)");
+  EXPECT_EQ(ask().reason, "near, 1.0 octaves; under driver 580.1 (now in use: 590.2)");
 }
 
 TEST_F(LookUp, TwoOctavesInOneSizeOrFourInAllAreTheLimit) {
@@ -243,7 +243,7 @@ TEST_F(LookUp, APredictionAnswersWhereNothingWasMeasuredAndSaysSo) {
   request.environment.toolkit = "nvrtc 13.1";
   EXPECT_EQ(ask().match, Match::same_device_class);
   EXPECT_THAT(ask().reason, AllOf(StartsWith("predicted "),
-                                  EndsWith("toolkit nvrtc 13.0 (currently nvrtc 13.1)")));
+                                  EndsWith("toolkit nvrtc 13.0 (now in use: nvrtc 13.1)")));
   request.problem = gemm_problem(4096, 4096, 2048);
   EXPECT_EQ(ask().match, Match::nearest_problem);
   EXPECT_EQ(ask().trial->provenance, Provenance::modelled);

@@ -106,7 +106,7 @@ TEST_F(LibraryTest, CodeOfAnotherCompilerThanTheMeasuredIsNoExactMatch) {
   EXPECT_EQ(kernel.match(), Match::same_device_class);
   EXPECT_EQ(kernel.config(), config_.canonical());
   EXPECT_THAT(std::string(kernel.match_reason()),
-              HasSubstr("toolkit nvrtc 99.0 (currently nvrtc 99.1)"));
+              HasSubstr("toolkit nvrtc 99.0 (now in use: nvrtc 99.1)"));
 }
 
 TEST_F(LibraryTest, DefaultOnlyIgnoresTheDatabase) {

@@ -218,7 +218,7 @@ TEST_F(OperationGet, ALibraryWithoutTemplatesOfTheOperationSaysSo) {
   const std::string text =
       error_of(ErrorKind::usage, [&] { static_cast<void>(library.get(row_sums(2, 3))); });
   EXPECT_THAT(text, HasSubstr("no file declares the operation \"row_sums\"; Kiln searched the "
-                              "template path, which is empty (set LibraryOptions"))
+                              "template path, which names no folder (set LibraryOptions"))
       << "what another library of the process knows";
 }
 

@@ -29,9 +29,10 @@ std::string printed(std::string_view level, PrintedKinds& kinds,
 TEST(WarningSinkTest, TheFirstOfEachKindIsPrintedOncePerProcessUnlessAnythingIsSaid) {
   PrintedKinds process;
   const std::string first = printed("", process);
-  EXPECT_THAT(first,
-              HasSubstr("kiln: warning: first database (first warning of its kind. "
-                        "KILN_LOG=warning prints all warnings, and KILN_LOG=none prints none)\n"));
+  EXPECT_THAT(
+      first,
+      HasSubstr("kiln: warning: first database (Kiln hides further warnings of this "
+                "kind. KILN_LOG=warning prints all warnings, and KILN_LOG=none prints none)\n"));
   EXPECT_THAT(first, HasSubstr("first\\u001buntuned"));
   EXPECT_THAT(first, Not(HasSubstr("second database")));
   EXPECT_THAT(first, Not(HasSubstr("news")));

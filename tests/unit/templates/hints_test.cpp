@@ -196,9 +196,8 @@ TEST_F(HintsErrorTest, StatementsOfOtherKindsBelongInTheTemplate) {
 // Such a line would have no effect, and nobody would notice.
 TEST_F(HintsErrorTest, EveryLineIsAStatementOrAComment) {
   EXPECT_EQ(error_of("// of rows\n\nprefer m > 1\n"),
-            "tiny.hints:3:1: expected here: \"//@\" followed by one of prefer, usual, cost, or a "
-            "comment "
-            "that begins with \"//\"\n  prefer m > 1\n  ^");
+            "tiny.hints:3:1: expected here: a comment (\"//\") or one of these \"//@\" lines: "
+            "prefer, usual, cost\n  prefer m > 1\n  ^");
   EXPECT_THAT(error_of("//@ prefer m > 1\n  # rows\n"),
               StartsWith("tiny.hints:2:3: expected here"));
   EXPECT_THAT(error_of("int tile_k;  //@ tune 8 16*\n"),

@@ -151,7 +151,7 @@ TEST(NamedValueErrors, SayWhatToWrite) {
               HasSubstr("\"Registers\" is neither a 32-bit integer nor a name"));
   EXPECT_THAT(
       broken_names("int threads;        //@ let copy.tma", "Copy threads; //@ let copy.tma"),
-      HasSubstr("a field with \"let\" must be an int or a bool"));
+      HasSubstr("\"let\" can compute only an int or a bool"));
   EXPECT_THAT(broken_names("let copy.tma ?", "let copy.tmb ?"),
               AllOf(HasSubstr("\"copy.tmb\""), HasSubstr("copy.tma")));
   EXPECT_THAT(broken_names("usual      copy=registers|tma", "usual      copy=bulk"),
