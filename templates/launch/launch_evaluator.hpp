@@ -74,10 +74,10 @@ class LaunchEvaluator {
     const std::string& text = expression.text();
     const std::string rounded_up = rounded_up_division(text);
     const std::string remedy =
-        !rounded_up.empty() ? fmt::format("Next: \"/\" rounds down; write {}.", rounded_up)
+        !rounded_up.empty() ? fmt::format("Next: write {}, because \"/\" rounds down.", rounded_up)
         : text.find('/') == std::string::npos
             ? "Next: write an expression that is at least 1, such as ceil_div(n, block)."
-            : "Next: \"/\" rounds down; write ceil_div(n, block) instead of n / block.";
+            : "Next: write ceil_div(n, block) instead of n / block, because \"/\" rounds down.";
     throw EmptyGridError(ErrorKind::template_,
                          fmt::format("{}: grid.{} \"{}\" is 0, so no block would run. {}", where_(),
                                      axis, text, remedy));

@@ -144,8 +144,8 @@ std::vector<LaunchGeometry> LaunchPlanner::geometry_of(const Bound& bound,
     if (geometry.cooperative && geometry.overlaps) {
       evaluator.fail(
           "a cooperative launch cannot overlap with the previous launch: all blocks of a "
-          "cooperative launch must be resident at once. Next: write an \"overlap\" expression "
-          "that is 0 if \"cooperative\" is not 0");
+          "cooperative launch must be resident at once. Next: make the \"overlap\" "
+          "expression 0 for every cooperative launch");
     }
     // Each dimension is in range; the product need not be.
     if (std::cmp_greater(count_of(geometry.block), limits_.max_threads)) {

@@ -99,9 +99,9 @@ class Planner {
       plan_.ld_at = operand->ld_at;
     } else {
       fail(fmt::format(
-          "the \"in_workspace\" offset is {0}, but must be at least 0. Reason: the tensor \"{1}\" "
-          "must be in the workspace, because the operation has no operand \"{1}\"",
-          in_workspace, spec_.slot));
+          "the operation has no operand \"{}\", so the tensor must be in the workspace. The "
+          "\"in_workspace\" offset is {}, but must be at least 0",
+          spec_.slot, in_workspace));
     }
   }
 

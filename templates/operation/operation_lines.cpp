@@ -91,8 +91,8 @@ void read_within(const FrontMatterLine& line, TextPart rest, RightSpec& right) {
   const auto words = split_words(rest.text);
   if (words.size() != 2) {
     line.fail(rest.offset,
-              "write two numbers after \"within\", the relative and the absolute error: within "
-              "1e-5 1e-6");
+              "after \"within\", write the relative error and the absolute error, as in "
+              "\"within 1e-5 1e-6\"");
   }
   right.relative = decimal_part(line, {words[0].text, rest.offset + words[0].offset});
   right.absolute = decimal_part(line, {words[1].text, rest.offset + words[1].offset});
@@ -234,8 +234,8 @@ FillSpec parse_fill(const FrontMatterLine& line, TextPart part, const NameTable&
   if (words.size() != (has_range ? 3U : 1U)) {
     line.fail(part.offset, has_range
                                ? fmt::format("write two numbers after \"{0}\": the smallest and "
-                                             "the largest. Put an expression that contains spaces "
-                                             "in parentheses, as in \"{0} 0 (n - 1)\"",
+                                             "the largest. If an expression contains spaces, put "
+                                             "parentheses around it, as in \"{0} 0 (n - 1)\"",
                                              *kind)
                                : fmt::format("remove the text after \"{}\"", *kind));
   }
@@ -266,11 +266,10 @@ RightSpec parse_right(const FrontMatterLine& line, const Operation& operation) {
   right.line = line.text_place.line;
   const std::string kind(words.size() < 2 ? std::string_view() : words[1].text);
   if (std::ranges::find(kinds, kind) == kinds.end()) {
-    line.fail(
-        words.size() < 2 ? line.text.size() : words[1].offset,
-        fmt::format("expected here: \"exact\", \"bound E of T\" (E unit roundoffs of T, as in 16 "
-                    "of f32), \"within RELATIVE ABSOLUTE\" or \"checker\"{}",
-                    did_you_mean(kind, kinds)));
+    line.fail(words.size() < 2 ? line.text.size() : words[1].offset,
+              fmt::format("expected here: \"exact\", \"bound E of T\" (E unit roundoffs of T, e.g. "
+                          "\"bound 16 of f32\"), \"within RELATIVE ABSOLUTE\" or \"checker\"{}",
+                          did_you_mean(kind, kinds)));
   }
   const std::string_view text = line.text;
   const TextPart rest = inner_part({text, 0}, text.substr(words[1].offset + kind.size()));

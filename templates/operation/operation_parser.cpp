@@ -136,8 +136,8 @@ class OperationParser {
     for (const auto& line : lines_) {
       if (line.is_declaration()) {
         line.fail_at_key(
-            fmt::format("an operation has no config struct; remove \"//@ {}\" here, or move the "
-                        "declaration to the file of a template",
+            fmt::format("an operation cannot have a config struct; remove \"//@ {}\" here, or move "
+                        "this declaration to the file of a template",
                         line.key));
       }
       if (std::ranges::find(keys, line.key) == keys.end()) {
@@ -291,7 +291,8 @@ class OperationParser {
     if (operand.pointers && (operand.extents.size() == 1 || operand.ld)) {
       line.fail(
           0, operand.ld
-                 ? fmt::format("the arrays that {} points to are contiguous; remove \"ld\"",
+                 ? fmt::format("{} has \"pointers\", and arrays behind pointers have no gaps "
+                               "between rows; remove \"ld\"",
                                operand.name)
                  : fmt::format(
                        "with \"pointers\", {} needs at least two extents. The first extent is the "

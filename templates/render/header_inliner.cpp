@@ -350,10 +350,11 @@ void HeaderInliner::include(const Place& place, const HeaderSearch::Header& head
                      shown));
   }
   if (++includes_ > kMostIncludes || text_.size() > kMostText) {
-    fail(fmt::format(
-        "this #include exceeds the limit of {} inclusions or {} MiB of source text. Next: "
-        "write \"#pragma once\" at the top of each header",
-        kMostIncludes, kMostText >> 20));
+    fail(
+        fmt::format("with this #include, the source is too large: the limits are {} inclusions and "
+                    "{} MiB of text. Next: "
+                    "write \"#pragma once\" at the top of each header",
+                    kMostIncludes, kMostText >> 20));
   }
   // Where a condition may leave it out, the compiler finds out whether it was there before.
   const bool is_wrapped = header_known.is_once && (!place.is_certain || header_known.was_wrapped);

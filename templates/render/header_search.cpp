@@ -137,10 +137,11 @@ HeaderSearch HeaderSearch::with_includes(const std::string& path, const std::str
     const std::string place = tree_.front()->place(beside(path, folder));
     std::error_code error;
     if (!fs::is_directory(place, error)) {
-      throw Error(ErrorKind::template_,
-                  fmt::format("{}:{}: {} is not a folder. Next: name a folder relative to this "
-                              "file's folder, or remove the line.",
-                              file, line, place));
+      throw Error(
+          ErrorKind::template_,
+          fmt::format("{}:{}: {} is not a folder. Next: correct the path in this line, or remove "
+                      "the line. The path is relative to the folder of this file.",
+                      file, line, place));
     }
     added.push_back(std::make_shared<SourceFolder>(place));
   }

@@ -262,7 +262,7 @@ std::optional<std::string> ParamSpace::why_empty() const {
                              std::move(requirements), {}, program.start(), impl_->origin);
       if (space.count() > 0) continue;
       return fmt::format(
-          "{} (this is why the default configuration is invalid; all others are invalid for the "
+          "{} (so the default configuration is invalid; all others are invalid for the "
           "same reason)",
           at_defaults(space.impl_->program).value_or("no configuration is valid"));
     }
@@ -270,7 +270,7 @@ std::optional<std::string> ParamSpace::why_empty() const {
     // A requirement may take too long to count if no other one narrows the space before it.
   }
   return fmt::format(
-      "{} (this is why the default configuration is invalid; all others are also invalid, but the "
+      "{} (so the default configuration is invalid; all others are also invalid, but the "
       "reason can differ)",
       at_defaults(program).value_or("no configuration is valid"));
 }

@@ -91,8 +91,8 @@ const std::vector<NewcomersMistake> kNewcomersMistakes{
     {"GridTooSmall", "tune", "kernel.cu", "grid     rows", "grid     ceil_div(rows, 2)",
      "element 2: never written, expected"},
     {"GridOfZero", "tune", "kernel.cu", "grid     rows", "grid     rows / block_size",
-     "grid.x \"rows / block_size\" is 0, so no block would run. Next: \"/\" rounds down; write "
-     "ceil_div(rows, block_size)."},
+     "grid.x \"rows / block_size\" is 0, so no block would run. Next: write "
+     "ceil_div(rows, block_size), because \"/\" rounds down."},
     {"MisspeltTunable", "tune", "kernel.cu", "sums[block_size]", "sums[blok_size]",
      "kernel.cu:10: \"blok_size\""},
     {"MisspeltTunableInALaunch", "tune", "kernel.cu", "block    block_size", "block    blok_size",

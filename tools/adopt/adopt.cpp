@@ -120,7 +120,7 @@ class Adopter {
   [[noreturn]] void refuse_several() const {
     const auto known = kernel_names(model_);
     refuse_adoption(
-        file_, fmt::format("this file defines {} kernels ({}). Next: name the kernel to adopt with "
+        file_, fmt::format("this file defines {} kernels ({}). Next: choose a kernel, e.g. with "
                            "--kernel {}. If several kernels run one after the other, give --kernel "
                            "once for each kernel",
                            known.size(), fmt::join(known, ", "), known.front()));

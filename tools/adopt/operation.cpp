@@ -60,7 +60,7 @@ class OperationWriter {
   void write_sizes() {
     if (problem_.sizes.empty()) {
       lines_.add("size", kFillIn,
-                 "no parameter of the kernel is a size; choose a name for the size, such as n");
+                 "no parameter of the kernel is a size; write a name of your choice, such as n");
     }
     for (const auto& size : problem_.sizes) {
       lines_.add("size", size.name + " 1..2147483647", size.comment);
@@ -75,7 +75,7 @@ class OperationWriter {
                              operand.template_type));
     } else if (!operand.template_type.empty()) {
       lines_.add("type", operand.name + " f32 f64",
-                 fmt::format("CHECK: list all types of {}; f16 and bf16 are possible, too",
+                 fmt::format("CHECK: add the other types that {} can have, such as f16",
                              operand.template_type));
     } else if (!operand.element) {
       lines_.add(

@@ -187,7 +187,7 @@ class ProblemReader {
       operand.extents += (operand.extents.empty() ? "" : ", ") + text.value_or(kFillIn);
       if (!text)
         operand.extents_comment =
-            "write the extents from the declaration of this array, or smaller extents";
+            "write the extents from the declaration of this array; smaller extents are allowed";
     }
     if (constant.extents.empty()) operand.extents = "1";
     if (!operand.element) {

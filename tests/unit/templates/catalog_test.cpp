@@ -243,7 +243,7 @@ TEST(Catalog, AnIncludeLineThatNamesNoFolderIsRefusedWithItsPlace) {
   EXPECT_THAT(
       catalog.broken()[0].error.what(),
       AllOf(StartsWith(folder.path() + "/tiny.cu:"),
-            HasSubstr(": " + folder.path() + "/gone is not a folder. Next: name a folder")));
+            HasSubstr(": " + folder.path() + "/gone is not a folder. Next: correct the path")));
 }
 
 TEST(Catalog, ADigestOfHeadersIsThatOfAllThatASourceReaches) {

@@ -236,7 +236,7 @@ TEST(HeaderInlinerError, PointsAtTheInclude) {
                     fmt::format("#include \"h{0}.h\"\n#include \"h{0}.h\"\n", i + 1));
   }
   doubled.emplace("h60.h", "");
-  EXPECT_THAT(text(doubled, "#include \"h0.h\"\n"), HasSubstr("limit of 100000 inclusions"));
+  EXPECT_THAT(text(doubled, "#include \"h0.h\"\n"), HasSubstr("limits are 100000 inclusions"));
 }
 
 }  // namespace

@@ -216,7 +216,7 @@ TEST(OperationLines, MistakesInTypesAndOperandsAreShown) {
               HasSubstr("remove the text after"));
   EXPECT_THAT(complaint_about("fill uniform", "fill integers 0"), HasSubstr("integers 0 (n - 1)"));
   EXPECT_THAT(complaint_about("fill uniform", "fill integers 0 cols - 1"),
-              HasSubstr("Put an expression that contains spaces in parentheses"));
+              HasSubstr("If an expression contains spaces, put parentheses around it"));
   EXPECT_THAT(complaint_about("fill uniform", "fill integers 0 clos"),
               AllOf(HasSubstr("soft.cu:15:50: "), HasSubstr("\"clos\"")));
   EXPECT_THAT(complaint_about("fill uniform", "fil uniform"),
@@ -330,7 +330,7 @@ TEST(OperationLines, MistakesInReferencesAreShown) {
   EXPECT_THAT(complaint_about("//@ flops", "//@ reference soft_reference\n//@ flops"),
               HasSubstr("two \"reference\""));
   EXPECT_THAT(complaint_about("__global__", "int a;  //@ let 3\n__global__"),
-              HasSubstr("an operation has no config struct"));
+              HasSubstr("an operation cannot have a config struct"));
 }
 
 RC_GTEST_PROP(OperationLinesProperty, AnyTextIsReadOrRefused,

@@ -112,11 +112,10 @@ TEST(ParamSpace, SaysWhyNothingIsValid) {
                          .require("a < b")
                          .require("m / a <= 400", "too many blocks")
                          .build();
-  EXPECT_THAT(
-      alone.why_empty().value(),
-      AllOf(StartsWith("m / a <= 400 "),
-            EndsWith(" m = 1000, a = 1: too many blocks (this is why the default configuration "
-                     "is invalid; all others are invalid for the same reason)")));
+  EXPECT_THAT(alone.why_empty().value(),
+              AllOf(StartsWith("m / a <= 400 "),
+                    EndsWith(" m = 1000, a = 1: too many blocks (so the default configuration "
+                             "is invalid; all others are invalid for the same reason)")));
   const auto between = SpaceBuilder().tune("a", {1, 2}).require("a == 2").require("a == 1").build();
   EXPECT_THAT(between.why_empty().value(),
               AllOf(HasSubstr("a == 2 "), HasSubstr("a = 1"), HasSubstr("the reason can differ")));

@@ -320,7 +320,7 @@ TEST(Adopt, OneOfSeveralKernelsIsNamed) {
                           "__global__ void scale(float* x, int n) { x[threadIdx.x] *= 2.0f; }\n";
   EXPECT_THAT(error_text(ErrorKind::usage, [&] { (void)adopted(two.c_str()); }),
               StartsWith("kernels/file.cu: this file defines 2 kernels (vector_add, scale). Next: "
-                         "name the kernel to adopt with --kernel vector_add"));
+                         "choose a kernel, e.g. with --kernel vector_add"));
   EXPECT_EQ(adopted(two.c_str(), {{"scale"}, ""}).operation_name, "scale");
   EXPECT_THAT(error_text(ErrorKind::usage,
                          [&] {
