@@ -198,9 +198,10 @@ std::string ratio_text(const Contest& contest) {
     return contest.note.empty() ? "no baseline" : fmt::format("no baseline: {}", contest.note);
   }
   const std::string complaint = baseline_complaint(contest);
-  if (!contest.compared()) return "none: cuBLASLt was not timed: " + complaint;
+  if (!contest.compared()) return "none, because cuBLASLt was not timed: " + complaint;
   return fmt::format(
-      "{:.3f} +- {:.3f} of cuBLASLt's speed, timed in turns: {} against {} (fastest of {}){}",
+      "{:.3f} +- {:.3f} of cuBLASLt's speed, timed in turns: Kiln {}, cuBLASLt {} (its fastest of "
+      "{}){}",
       contest.ours->ratio, contest.ours->ratio_spread, time_text(contest.ours->timing.median_ns),
       time_text(contest.baselines.front().timing.median_ns), contest.timed_baselines(),
       complaint.empty() ? "" : "; " + complaint);

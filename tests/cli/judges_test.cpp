@@ -90,7 +90,7 @@ TEST_F(Judges, ACorrectedReferenceTurnsItsVerdictsAround) {
   EXPECT_THAT(before.out, HasSubstr("`kiln tune --stale`"));
   EXPECT_THAT(run("show").out,
               HasSubstr("outdated results (older operation): 1 ok, 1 wrong_result"));
-  EXPECT_THAT(run("show").out, HasSubstr("none: no candidate succeeded since"));
+  EXPECT_THAT(run("show").out, HasSubstr("none: no candidate has succeeded with the current"));
   EXPECT_THAT(sandbox.run({"list"}).out, HasSubstr("triple_plain (older operation)"));
   EXPECT_EQ(run("export").exit_code, 3) << "nothing that holds is stored";
 

@@ -107,7 +107,7 @@ ProblemCase case_of(const Problem& problem) {
   if (operation == nullptr) {
     throw Error(
         ErrorKind::usage,
-        fmt::format("no file declares the operation {}; name the folder of such a file with "
+        fmt::format("there is no operation {}; for an operation of your own, name its folder with "
                     "--template-path",
                     problem.operation));
   }

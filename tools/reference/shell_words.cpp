@@ -35,7 +35,7 @@ FlagsByValue flags_by_value(const Manual& manual) {
       throw Error(
           ErrorKind::internal,
           fmt::format(
-              "the value of {} has the name {} in one verb, and {} in another verb; use one name",
+              "one verb shows the value of {} as {}, another verb as {}; use one name in all verbs",
               name, known->second, flag.value));
     }
   };

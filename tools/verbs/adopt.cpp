@@ -86,9 +86,8 @@ void write_adoption(const Adoption& adoption, const std::filesystem::path& folde
   for (const auto* const file : {&adoption.operation, &adoption.adopted}) {
     if (!std::filesystem::exists(folder / file->name, fault)) continue;
     throw Error(ErrorKind::usage,
-                fmt::format("{} already exists and was not changed. Next: delete both files of an "
-                            "earlier run if you do not need them, choose another folder with "
-                            "--into, or choose another name with --operation",
+                fmt::format("{} already exists and was not changed. Next: choose another folder "
+                            "with --into, or delete both files that an earlier run of adopt wrote",
                             (folder / file->name).string()));
   }
   write_new_file(folder / adoption.operation.name, adoption.operation.text);

@@ -239,9 +239,8 @@ std::string table_text(const std::vector<BenchRow>& rows) {
     text += fmt::format("; Kiln reaches {:.3f} of cuBLASLt's speed (geometric mean)", mean.value);
   if (mean.against_wrong > 0) {
     text += fmt::format(
-        "; in {}, cuBLASLt's fastest algorithm gives wrong results, so the mean excludes {}",
-        counted(static_cast<std::uint64_t>(mean.against_wrong), "problem"),
-        mean.against_wrong == 1 ? "it" : "them");
+        "; the mean excludes {} for which cuBLASLt's fastest algorithm gives wrong results",
+        counted(static_cast<std::uint64_t>(mean.against_wrong), "problem"));
   }
   return text + "\n";
 }

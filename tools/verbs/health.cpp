@@ -91,7 +91,8 @@ Finding check_nvrtc(const std::string& include, std::unique_ptr<Compiler>& compi
 
 Finding check_headers(const Located& include, Compiler* compiler) {
   const char* const kFix =
-      "install the toolkit's headers, or name their folder: --cuda-include, KILN_CUDA_INCLUDE";
+      "install the toolkit's headers, or name their folder with --cuda-include or "
+      "KILN_CUDA_INCLUDE";
   if (compiler == nullptr) {
     return {"headers", State::warning, "not checked: there is no NVRTC", "install NVRTC first"};
   }
@@ -168,7 +169,7 @@ bool is_there(const std::string& path) {
 Finding absent_file(const std::string& item, const std::string& path, const std::string& flag) {
   if (can_be_made(path)) return {item, State::ok, path + ": does not exist yet", ""};
   return {item, State::broken, path + ": does not exist, and its folder is not writable",
-          "make the folder writable, or choose another file: " + flag};
+          "make the folder writable, or choose another file with " + flag};
 }
 
 Finding check_database(const Context& context) {

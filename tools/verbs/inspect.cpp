@@ -101,13 +101,11 @@ void add_launch_facts(FactSheet& sheet, const LaunchProfile& launch) {
             fmt::format("{} sectors; {} of these are excess sectors",
                         count_text(scaled(launch, total.facts.global_sectors)),
                         percent_text(share(total.excess_sectors, total.facts.global_sectors))));
-  sheet.add(
-      "to L2",
-      fmt::format(
-          "reads of {}, writes of {}; repeated accesses of a cluster to one sector count once",
-          bytes_text(static_cast<std::int64_t>(32 * scaled(launch, launch.facts.distinct_reads))),
-          bytes_text(
-              static_cast<std::int64_t>(32 * scaled(launch, launch.facts.distinct_writes)))));
+  sheet.add("to L2", fmt::format("reads of {}, writes of {}; a sector counts once per cluster",
+                                 bytes_text(static_cast<std::int64_t>(
+                                     32 * scaled(launch, launch.facts.distinct_reads))),
+                                 bytes_text(static_cast<std::int64_t>(
+                                     32 * scaled(launch, launch.facts.distinct_writes)))));
   sheet.add("shared",
             fmt::format("{} wavefronts; bank conflicts cause {} of these",
                         count_text(scaled(launch, total.facts.shared_wavefronts)),

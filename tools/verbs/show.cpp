@@ -231,7 +231,7 @@ std::string shelf_text(const Shelf& shelf, const ShowOptions& options) {
     facts.add("best",
               shelf.history.empty()
                   ? "none: no candidate succeeded"
-                  : "none: no candidate succeeded since the template or the operation changed");
+                  : "none: no candidate has succeeded with the current template and operation");
   }
   facts.add("outcomes", outcomes_text(shelf.by_outcome));
   for (const auto& [outdated, outcomes] : shelf.history) {

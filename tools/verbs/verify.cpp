@@ -222,7 +222,7 @@ std::string sizes_text(const Judgement& judgement) {
   const std::string run = fmt::format("{}", fmt::join(sizes, ", "));
   if (!judgement.too_large) return run;
   return fmt::format(
-      "{}: smaller problems, because the requested problem is too large to run on {}", run,
+      "{} (smaller problems, because the requested problem is too large to run on {})", run,
       judgement.device.spec);
 }
 

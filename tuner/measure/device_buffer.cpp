@@ -39,8 +39,8 @@ void DeviceBuffer::require_left(const MemoryLedger& ledger, std::int64_t bytes,
   };
   throw Error(
       ErrorKind::usage,
-      fmt::format("{} needs {:.1f} MiB of device memory, but only {:.1f} of the {:.1f} MiB that "
-                  "Kiln may use are left. Next: use a smaller problem, or free memory on the "
+      fmt::format("{} needs {:.1f} MiB of device memory, but only {:.1f} MiB are left (Kiln "
+                  "may use {:.1f} MiB in all). Next: use a smaller problem, or free memory on the "
                   "device",
                   purpose, std::ceil(tenths(bytes)) / 10.0,
                   std::floor(tenths(ledger.left_bytes()) - 0.1) / 10.0,

@@ -62,8 +62,8 @@ TEST(Contest, TheRatioIsAgainstTheFastestOfThoseThatRan) {
   const auto contest = contest_with({timed("first", 1000.0), timed("second", 1500.0)});
   EXPECT_EQ(
       ratio_text(contest),
-      "0.500 +- 0.000 of cuBLASLt's speed, timed in turns: 2.000 us against 1.000 us (fastest "
-      "of 2)");
+      "0.500 +- 0.000 of cuBLASLt's speed, timed in turns: Kiln 2.000 us, cuBLASLt 1.000 us (its "
+      "fastest of 2)");
   EXPECT_EQ(contest_json(contest)["ratio"], 0.5);
 }
 
@@ -85,8 +85,8 @@ TEST(Contest, WithoutATimedAlgorithmThereIsNoRatio) {
                                      failed("second", Outcome::launch_failed, "refused")});
   EXPECT_FALSE(contest.compared());
   EXPECT_EQ(ratio_text(contest),
-            "none: cuBLASLt was not timed: 2 of 2 cuBLASLt algorithms failed; the first failure is "
-            "launch_failed: refused");
+            "none, because cuBLASLt was not timed: 2 of 2 cuBLASLt algorithms failed; the first "
+            "failure is launch_failed: refused");
   EXPECT_FALSE(contest_json(contest).contains("ratio"));
   TuneReport report;
   report.contest = contest;

@@ -86,7 +86,7 @@ TEST(ShellWords, AFlagTakesOneKindOfValueWhateverTheVerb) {
   EXPECT_EQ(flags_by_value(manual).at("N"), std::set<std::string>{"--x"});
   manual.verbs.push_back({&verb, {}, {{"Flags", {{"", "--x", "FILE", "", false, false}}}}});
   EXPECT_THAT(error_of_call([&] { return flags_by_value(manual); }),
-              HasSubstr("the value of --x has the name N in one verb, and FILE in another verb"));
+              HasSubstr("one verb shows the value of --x as N, another verb as FILE"));
 }
 
 /// One flag whose text has everything that formats must escape.
