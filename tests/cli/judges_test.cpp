@@ -248,7 +248,7 @@ TEST_F(Judges, TheBestOfAnEmulatedDeviceIsToldOnceItsChecksFindNothing) {
   EXPECT_EQ(tuned.exit_code, 0) << tuned.err;
   EXPECT_THAT(tuned.out, HasSubstr("safe=1"));
   EXPECT_THAT(tuned.out,
-              HasSubstr("checks     no findings; checked bounds, alignment, uninitialised"));
+              HasSubstr("checks     no findings; Kiln checked bounds, alignment, uninitialised"));
   EXPECT_THAT(run("show").out, Not(HasSubstr("safe=0")));
 }
 

@@ -289,7 +289,7 @@ TEST(Verify, TilesMayBeNarrowerThanAVectorOfD) {
 /// All checks ran and found nothing.
 void expect_clean(const Run& run, const std::string& what = "") {
   EXPECT_EQ(run.exit_code, 0) << what << run.out << run.err;
-  EXPECT_THAT(run.out, HasSubstr("no findings; checked bounds")) << what;
+  EXPECT_THAT(run.out, HasSubstr("no findings; Kiln checked bounds")) << what;
 }
 
 /// The first `few`; with KILN_FULL_CATALOG, all of them.

@@ -25,7 +25,7 @@ void SelectionFlags::add_to(CLI::App& verb) {
 void SelectionFlags::check_usage() const {
   if (!set_.empty() && template_name_.empty()) {
     throw Error(ErrorKind::usage,
-                fmt::format("--set also needs --template; add it, e.g. --template {}",
+                fmt::format("--set works only together with --template; add it, e.g. --template {}",
                             example("template")));
   }
 }

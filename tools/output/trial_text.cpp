@@ -53,7 +53,7 @@ namespace {
 /// What the verification looked at.
 std::string checks_text(const Trial& trial) {
   if (trial.verification->checked) {
-    return "no findings; checked bounds, alignment, uninitialised reads, races, waits, "
+    return "no findings; Kiln checked bounds, alignment, uninitialised reads, races, waits, "
            "fences, barriers";
   }
   return "the results of two runs, and the memory around the operands; `kiln verify` also looks "

@@ -60,7 +60,7 @@ std::string session_end_text(const TuneResult& result) {
   const auto& state = result.session.state;
   if (state == "complete") {
     const auto given_up = result.progress.given_up;
-    if (given_up == 0) return "the whole space was covered";
+    if (given_up == 0) return "Kiln tried every candidate";
     return fmt::format(
         "no candidate is left; {} candidates were skipped, because their templates are much slower "
         "than the best template",

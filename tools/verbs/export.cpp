@@ -137,7 +137,7 @@ int export_something(Context& context, const ExportOptions& options) {
         example("beginning")));
   }
   if (!options.set.empty() && options.template_name.empty()) {
-    reject(fmt::format("--set also needs --template; add it, e.g. --template {}",
+    reject(fmt::format("--set works only together with --template; add it, e.g. --template {}",
                        example("template")));
   }
   return export_kernel(context, options);

@@ -235,7 +235,7 @@ std::string checks_text(const Judgement& judgement) {
                        judgement.device.spec, kDefaultEmulated);
   }
   if (judgement.findings.empty()) {
-    return "no findings; checked bounds, alignment, uninitialised reads, races, waits, "
+    return "no findings; Kiln checked bounds, alignment, uninitialised reads, races, waits, "
            "fences, barriers";
   }
   std::uint64_t repeats = 0;

@@ -178,7 +178,7 @@ TEST(TuneReport, ACompleteSearchSaysWhatItLeftOut) {
   TuneReport report;
   TuneResult& result = report.result.emplace();
   result.session.state = "complete";
-  EXPECT_THAT(report_text(report, context_on("cuda:0")), HasSubstr("the whole space was covered"));
+  EXPECT_THAT(report_text(report, context_on("cuda:0")), HasSubstr("Kiln tried every candidate"));
   result.progress.given_up = 31;
   EXPECT_THAT(report_text(report, context_on("cuda:0")),
               AllOf(HasSubstr("31 candidates were skipped"), Not(HasSubstr("whole space"))));
