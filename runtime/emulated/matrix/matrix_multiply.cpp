@@ -107,9 +107,10 @@ void take_types(DecodeContext& context, Family family, MultiplyDetail& detail) {
   if (types.size() == 2 && family == Family::wmma) {
     types.insert(types.begin() + 1, {MatrixType::f16, MatrixType::f16});
   } else if (types.size() != 4 || (family == Family::wmma && types[1] == MatrixType::f16)) {
-    context.fail(family == Family::wmma
-                     ? "must give the types of D, A, B and C (only of D and C if A and B are .f16)"
-                     : "must give exactly four types, for D, A, B and C");
+    context.fail(
+        family == Family::wmma
+            ? "must give the types of D, A, B and C; if A and B are .f16, only the types of D and C"
+            : "must give exactly four types, for D, A, B and C");
   }
   detail.d.type = types[0];
   detail.a.type = types[1];

@@ -267,7 +267,8 @@ TEST(OperationLines, MistakesInWhatIsRightAreShown) {
               AllOf(HasSubstr("soft.cu:19:29: "), HasSubstr("\"clos\"")));
   EXPECT_THAT(complaint_about(bound, "bound 16 of f322"), HasSubstr("\"f32\"?"));
   EXPECT_THAT(complaint_about(bound, "bound 16 of s32"), HasSubstr("integers are not rounded"));
-  EXPECT_THAT(complaint_about("within 1e-5 1e-6", "within 1e-5"), HasSubstr("two numbers"));
+  EXPECT_THAT(complaint_about("within 1e-5 1e-6", "within 1e-5"),
+              HasSubstr("soft.cu:20:25: after \"within\""));
   EXPECT_THAT(complaint_about("within 1e-5 1e-6", "within 1e-5 tiny"),
               AllOf(HasSubstr("soft.cu:20:30: "), HasSubstr("\"tiny\" is not a decimal")));
   EXPECT_THAT(complaint_about("within 1e-5 1e-6", "within 1e-5 -1"), HasSubstr("not be negative"));

@@ -412,7 +412,7 @@ TEST(PlainKernels, CooperativeLaunchesMayDependOnTheConfiguration) {
       error_text(
           ErrorKind::template_,
           [&] { (void)LaunchPlanner(both, row_problem(2, 3), hopper()).geometry(kRowConfig); }),
-      HasSubstr("\"overlap\" expression that is 0"));
+      HasSubstr("\"overlap\" expression 0 for every cooperative launch"));
 }
 
 TEST(PlainKernels, AllowedFindingsHaveAReason) {
