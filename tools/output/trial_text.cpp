@@ -10,6 +10,7 @@ namespace kiln::tools {
 
 std::string error_text(double worst_ratio) {
   if (worst_ratio == 0.0) return "no errors";
+  if (worst_ratio < 0.005) return "largest error below 0.01 of the allowed error";
   return fmt::format("largest error {:.2f} of the allowed error", worst_ratio);
 }
 

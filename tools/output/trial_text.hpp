@@ -14,8 +14,8 @@ namespace kiln::tools {
 /// `unchecked` says why a device with checks did not look at it, where that is known.
 void add_trial_facts(FactSheet& sheet, const Trial& trial, const std::string& unchecked = "");
 
-/// "largest error 0.98 of the allowed error", or "no errors" for 0: the worst error of any result,
-/// as a fraction of the error that its rule allows.
+/// The worst error of any result, as a fraction of the error that its rule allows: "largest error
+/// 0.98 of the allowed error", or "no errors" if all results are exact.
 [[nodiscard]] std::string error_text(double worst_ratio);
 /// "310.2 us +- 0.4 us"
 [[nodiscard]] std::string spread_text(const Timing& timing);

@@ -31,6 +31,12 @@ Trial predicted_trial() {
   return trial;
 }
 
+TEST(TrialText, OnlyExactResultsHaveNoErrors) {
+  EXPECT_EQ(error_text(0.0), "no errors");
+  EXPECT_EQ(error_text(1e-9), "largest error below 0.01 of the allowed error");
+  EXPECT_EQ(error_text(0.976), "largest error 0.98 of the allowed error");
+}
+
 TEST(TrialText, WhatTheChecksOfADeviceDidNotSeeIsNotCalledVerified) {
   Trial trial = predicted_trial();
   const std::string unchecked = facts_of(trial, "the budget ended before the checks ended");
