@@ -45,7 +45,7 @@ struct Verifier::Case {
       if (!is_output(i) || !judged) continue;
       second.back() =
           Matrix(ledger, plan.shape,
-                 fmt::format("the second buffer for {} of {}", plan.name, describe(from)));
+                 fmt::format("the buffer for the second run's {} in {}", plan.name, describe(from)));
     }
   }
 

@@ -103,7 +103,7 @@ void decode_immediates(DecodeContext& context, WgmmaDetail& detail) {
   const auto one_of = [&](std::size_t i, std::int64_t low) {
     const std::int64_t value = context.immediate(i);
     if (value != 1 && value != low) {
-      context.fail(fmt::format("must have {} or 1 as operand {}, not {}", low, i + 1, value));
+      context.fail(fmt::format("needs {} or 1 as operand {}, but has {}", low, i + 1, value));
     }
     return value;
   };
