@@ -43,9 +43,9 @@ struct Verifier::Case {
       const OperandPlan& plan = operands.plan(i);
       second.emplace_back();
       if (!is_output(i) || !judged) continue;
-      second.back() =
-          Matrix(ledger, plan.shape,
-                 fmt::format("the buffer for the second run's {} in {}", plan.name, describe(from)));
+      second.back() = Matrix(
+          ledger, plan.shape,
+          fmt::format("the buffer for the second run's {} in {}", plan.name, describe(from)));
     }
   }
 
