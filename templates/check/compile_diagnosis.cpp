@@ -182,6 +182,15 @@ std::string explain_number(const KernelTemplate& kernel_template,
   return {};
 }
 
+/// The name that the error's message quotes behind `mark`, which ends in the quote; else "".
+std::string_view name_behind(std::string_view mark, const LoggedError& error) {
+  const std::string_view message = error.message;
+  const auto at = message.find(mark);
+  if (at == std::string_view::npos) return {};
+  const auto rest = message.substr(at + mark.size());
+  return rest.substr(0, rest.find('"'));
+}
+
 /// A name that the compiler does not know and that is nearly one of a tunable's or a let's.
 std::string explain_misspelling(const KernelTemplate& kernel_template,
                                 const std::vector<LoggedError>& errors) {
@@ -190,10 +199,8 @@ std::string explain_misspelling(const KernelTemplate& kernel_template,
     names.push_back(tunable.name);
   for (const LoggedError& error : errors) {
     for (const std::string_view mark : {"identifier \"", "has no member \""}) {
-      const auto at = error.message.find(mark);
-      if (at == std::string_view::npos) continue;
-      const auto rest = error.message.substr(at + mark.size());
-      const auto unknown = rest.substr(0, rest.find('"'));
+      const std::string_view unknown = name_behind(mark, error);
+      if (unknown.empty()) continue;
       const std::string known = nearest_name(unknown, names);
       if (known.empty() || known == unknown) continue;
       return fmt::format(
@@ -204,46 +211,32 @@ std::string explain_misspelling(const KernelTemplate& kernel_template,
   return {};
 }
 
-/// nvcc includes these headers in each file by itself, NVRTC does not.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 10> kImplicit{{
-    {"INFINITY", "cmath"},
-    {"NAN", "cmath"},
-    {"HUGE_VAL", "cmath"},
-    {"M_", "cmath"},
-    {"FLT_", "cfloat"},
-    {"DBL_", "cfloat"},
+/// Names that kernels often use without including their header.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kDeclaredBy{{
+    {"INFINITY NAN HUGE_VAL HUGE_VALF M_E M_PI M_PI_2 M_PI_4 M_1_PI M_2_PI M_LN2 M_LN10 M_SQRT2 "
+     "M_SQRT1_2",
+     "cmath"},
+    {"FLT_MAX FLT_MIN FLT_EPSILON DBL_MAX DBL_MIN DBL_EPSILON", "cfloat"},
     {"int8_t int16_t int32_t int64_t uint8_t uint16_t uint32_t uint64_t", "cstdint"},
-    {"CHAR_ SCHAR_ UCHAR_ SHRT_ USHRT_ INT_ UINT_ LONG_ ULONG_ LLONG_ ULLONG_", "climits"},
+    {"CHAR_BIT INT_MAX INT_MIN UINT_MAX LONG_MAX LONG_MIN ULONG_MAX LLONG_MAX LLONG_MIN ULLONG_MAX",
+     "climits"},
     {"half half2 __half __half2", "cuda_fp16.h"},
     {"__nv_bfloat16 __nv_bfloat162", "cuda_bf16.h"},
 }};
 
-/// A header that declares the name; "": none that is known. A prefix of names ends in '_'.
-std::string_view header_that_declares(std::string_view name) {
-  for (const auto& [names, header] : kImplicit) {
-    for (const auto& word : split_words(names)) {
-      const bool is_prefix = word.text.ends_with('_');
-      if (is_prefix ? name.starts_with(word.text) : name == word.text) return header;
-    }
-  }
-  return {};
-}
-
 /// A name that the compiler does not know, because its header is not included.
 std::string explain_missing_include(const std::string& file,
                                     const std::vector<LoggedError>& errors) {
-  constexpr std::string_view kMark = "identifier \"";
   for (const LoggedError& error : errors) {
-    const auto at = error.message.find(kMark);
-    if (at == std::string_view::npos) continue;
-    const auto rest = error.message.substr(at + kMark.size());
-    const auto name = rest.substr(0, rest.find('"'));
-    const auto header = header_that_declares(name);
-    if (header.empty()) continue;
-    return fmt::format(
-        "{}: \"{}\" is not defined, because NVRTC includes no header on its own. Next: add "
-        "#include <{}> to the file.",
-        place_of(file, error), name, header);
+    const std::string_view name = name_behind("identifier \"", error);
+    for (const auto& [names, header] : kDeclaredBy) {
+      const auto words = split_words(names);
+      if (std::ranges::find(words, name, &TextPart::text) == words.end()) continue;
+      return fmt::format(
+          "{}: \"{}\" is not defined, because no included header declares it. Next: add #include "
+          "<{}> to the file.",
+          place_of(file, error), name, header);
+    }
   }
   return {};
 }

@@ -177,7 +177,7 @@ TEST_F(RuntimeLibraryTest, SecondLibraryCompilesNothing) {
   // A process of its own, because this one has NVRTC loaded.
   const std::string command = "'" KILN_FIRST_LAUNCH "' '" + folder_.file("tuning.db") + "' '" +
                               folder_.file("cubins.db") + "'";
-  // The fastest of a few processes counts: the first one also reads its file from disk.
+  // The fastest of up to five processes counts, because other load can slow down any of them.
   int code = 3;
   for (int attempt = 0; attempt < 5 && code == 3; ++attempt) {
     const int status = std::system(command.c_str());

@@ -100,7 +100,7 @@ TEST(CompileDiagnosis, AMisspeltTunableIsNamed) {
   EXPECT_EQ(explain_compile_log(tiny(), unknown), unknown);
 }
 
-TEST(CompileDiagnosis, TheHeaderOfANameThatNvccWouldKnowIsNamed) {
+TEST(CompileDiagnosis, TheHeaderThatDeclaresACommonNameIsNamed) {
   for (const auto& [name, header] :
        std::vector<std::pair<std::string, std::string>>{{"INFINITY", "<cmath>"},
                                                         {"M_PI", "<cmath>"},
@@ -112,6 +112,13 @@ TEST(CompileDiagnosis, TheHeaderOfANameThatNvccWouldKnowIsNamed) {
     EXPECT_THAT(explain_compile_log(tiny(), log),
                 AllOf(StartsWith("tiny.cu:31: \"" + name + "\""), HasSubstr("#include " + header),
                       EndsWith(log)));
+  }
+}
+
+TEST(CompileDiagnosis, NamesThatOnlyLookLikeTheOnesOfAHeaderAreTheUsers) {
+  for (const std::string name : {"M_TILE", "INT_TILE", "FLT_SCALE", "NANS"}) {
+    const std::string log = "tiny.cu(31): error: identifier \"" + name + "\" is undefined\n";
+    EXPECT_THAT(explain_compile_log(tiny(), log), ::testing::Not(HasSubstr("#include")));
   }
 }
 
