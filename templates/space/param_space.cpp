@@ -249,9 +249,12 @@ std::optional<std::string> ParamSpace::why_empty() const {
   const auto& program = impl_->program;
   if (auto fixed = why_impossible()) return fixed;
   if (count() > 0) return std::nullopt;
-  const auto at_defaults = [](const SpaceProgram& of) {
+  const auto explained = [&](const SpaceProgram& of, std::string_view of_others) {
     auto values = defaults_of(of);
-    return of.first_failure(values);
+    const std::string next = of.remedy(values);
+    return fmt::format("{} (so the default configuration is invalid; {}){}{}",
+                       of.first_failure(values).value_or("no configuration is valid"), of_others,
+                       next.empty() ? "" : ". ", next);
   };
   // First without any requirement: a derived value can be undefined everywhere.
   std::vector<std::vector<Requirement>> single{{}};
@@ -261,18 +264,12 @@ std::optional<std::string> ParamSpace::why_empty() const {
       const ParamSpace space(program.names(), program.tunables(), program.derived(),
                              std::move(requirements), {}, program.start(), impl_->origin);
       if (space.count() > 0) continue;
-      return fmt::format(
-          "{} (so the default configuration is invalid; all others are invalid for the "
-          "same reason)",
-          at_defaults(space.impl_->program).value_or("no configuration is valid"));
+      return explained(space.impl_->program, "all others are invalid for the same reason");
     }
   } catch (const Error&) {
     // A requirement may take too long to count if no other one narrows the space before it.
   }
-  return fmt::format(
-      "{} (so the default configuration is invalid; all others are also invalid, but the "
-      "reason can differ)",
-      at_defaults(program).value_or("no configuration is valid"));
+  return explained(program, "all others are also invalid, but the reason can differ");
 }
 
 void ParamSpace::for_each(const std::function<bool(const Config&)>& visit) const {

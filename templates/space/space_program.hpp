@@ -127,6 +127,9 @@ class SpaceProgram {
   [[nodiscard]] const std::vector<std::size_t>& to_blame(std::size_t step) const {
     return layout_->mentioned_[step];
   }
+  /// What to do about the first failure where that is plain, as "Next: ..."; else "". It is plain
+  /// of `tunable == size` with a size that the tunable does not list.
+  [[nodiscard]] std::string remedy(std::span<std::int64_t> values) const;
   /// As first_failure(), of those that mention no tunable.
   [[nodiscard]] std::optional<std::string> fixed_failure() const;
 
@@ -140,6 +143,7 @@ class SpaceProgram {
   [[nodiscard]] bool run(const std::vector<Step>& steps, std::span<std::int64_t> values) const;
   [[nodiscard]] std::optional<std::size_t> run_from(std::size_t number,
                                                     std::span<std::int64_t> values) const;
+  [[nodiscard]] std::optional<Step> first_failed(std::span<std::int64_t> values) const;
   [[nodiscard]] std::string explain(const Step& step, std::span<const std::int64_t> values) const;
 
   std::shared_ptr<const SpaceLayout> layout_;

@@ -19,6 +19,7 @@
 #include "kiln/error.hpp"
 #include "runtime/choice/kernel_chooser.hpp"
 #include "templates/operation/judge.hpp"
+#include "tuner/kept_sizes.hpp"
 #include "tuner/session/begin_task.hpp"
 #include "tuner/session/checks.hpp"
 #include "tuner/session/compile_forecast.hpp"
@@ -370,6 +371,11 @@ TuneResult tune(const TuneRequest& request, const SearchSpace& space, const Cata
   // Predictions do not drift: the first is as good as one interleaved with others.
   if (modelled) wanted.policy.finalists = 0;
   if (modelled) wanted.thoroughness = Thoroughness::brief;
+  for (const SearchSpace::Part& part : space.parts) {
+    auto kept = kept_sizes(*part.kernel_template, request.tuned.problem, device.limits);
+    auto& all = wanted.tuned.kept_sizes;
+    if (!kept.empty() && std::ranges::find(all, kept) == all.end()) all.push_back(std::move(kept));
+  }
   const std::string policy = modelled ? std::string(kPredictionPolicy) : request.policy.canonical();
   const SessionContext context{
       .request = wanted,
