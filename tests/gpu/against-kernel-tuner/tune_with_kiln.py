@@ -50,6 +50,15 @@ def run_json(command):
     return json.loads(done.stdout)
 
 
+def times_of_trials(options, folder):
+    """The times in ms of all candidates that were timed, in their order."""
+    lines = subprocess.run([options.kiln, "export", "--database", *stores(folder)],
+                           capture_output=True, text=True, check=True).stdout.splitlines()
+    trials = sorted((row for row in map(json.loads, lines) if row.get("outcome") == "ok"),
+                    key=lambda row: row["created_unix_ms"])
+    return [row["timing"]["median_ns"] / 1e6 for row in trials if "timing" in row]
+
+
 def tune(problem, options):
     with tempfile.TemporaryDirectory() as folder:
         start = time.perf_counter()
@@ -57,6 +66,7 @@ def tune(problem, options):
         wall_s = time.perf_counter() - start
         cubin = os.path.splitext(options.out)[0] + ".cubin"
         exported = run_json(export_command(options.kiln, problem, options, folder, cubin))
+        times_ms = times_of_trials(options, folder)
     result = document["results"][0]
     best = result["best"]
     if exported["config"] != best["config"]:
@@ -81,6 +91,7 @@ def tune(problem, options):
         "compiler": exported["cubin"]["compiler"],
         "launches": exported["launches"],
         "constants": exported["constants"],
+        "times_ms": times_ms,
     }
 
 
