@@ -100,6 +100,8 @@ PassedKind kind_of_argument(const ArgumentSpec& spec) {
     case ArgumentSpec::Kind::number:
     case ArgumentSpec::Kind::scalar:
       return {passed_as(spec.type), size_bytes(spec.type)};
+    case ArgumentSpec::Kind::seed:
+      return {Passed::integer, sizeof(std::uint64_t)};
     default:
       return {Passed::address, sizeof(void*)};
   }
@@ -307,7 +309,7 @@ std::optional<DType> element_of(const ArgumentSpec& spec, const Operation& opera
   }
 }
 
-/// A launch of a candidate, a reference or a checker.
+/// A launch of a candidate, a reference, a checker or a fill kernel.
 struct CheckedLaunch {
   std::string kernel;
   const std::vector<ArgumentSpec>& args;
@@ -481,13 +483,12 @@ std::string why_wrong_arguments(const KernelTemplate& kernel_template,
 std::string why_wrong_judges(const Operation& operation,
                              const std::vector<std::string>& lowered_names,
                              const Problem& problem) {
-  std::size_t at = 0;
-  for (const auto& judge : {&operation.judge.reference, &operation.judge.checker}) {
-    if (!*judge || at >= lowered_names.size()) continue;
-    const std::string& name = (*judge)->kernel;
-    const CheckedLaunch launch{std::string(trimmed(name.substr(0, name.find('<')))), (*judge)->args,
-                               operation, &problem, (*judge)->args_line};
-    const auto why = why_wrong(launch, lowered_names[at++], operation.origin.file, (*judge)->line,
+  const std::vector<const JudgeKernel*> kernels = judge_kernels(operation);
+  for (std::size_t i = 0; i < std::min(kernels.size(), lowered_names.size()); ++i) {
+    const std::string& name = kernels[i]->kernel;
+    const CheckedLaunch launch{std::string(trimmed(name.substr(0, name.find('<')))),
+                               kernels[i]->args, operation, &problem, kernels[i]->args_line};
+    const auto why = why_wrong(launch, lowered_names[i], operation.origin.file, kernels[i]->line,
                                operation.origin.source);
     if (!why.empty()) return why;
   }

@@ -27,6 +27,22 @@ constexpr std::size_t kAddressBytes = 8;
 constexpr std::string_view kWorkspace = "workspace";
 constexpr std::string_view kWrong = "wrong";
 constexpr std::string_view kFirstWrong = "first_wrong";
+constexpr std::string_view kSeed = "seed";
+
+/// As messages call them.
+std::string_view owner_text(ArgumentsOf owner) {
+  switch (owner) {
+    case ArgumentsOf::kernel:
+      return "a kernel";
+    case ArgumentsOf::reference:
+      return "a reference";
+    case ArgumentsOf::checker:
+      return "a checker";
+    case ArgumentsOf::fill:
+      return "a fill kernel";
+  }
+  return "";
+}
 
 bool is_name_char(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
@@ -156,6 +172,10 @@ class ArgumentListParser {
       spec.index = part.text == kWrong ? 0 : 1;
       return spec;
     }
+    if (owner_ == ArgumentsOf::fill && part.text == kSeed && names_.find(kSeed) < 0) {
+      spec.kind = Kind::seed;
+      return spec;
+    }
     const auto dot = part.text.find('.');
     const auto index = operand_index(part.text.substr(0, dot));
     if (dot == std::string_view::npos || !index) return std::nullopt;
@@ -183,17 +203,19 @@ class ArgumentListParser {
       const std::string meant = did_you_mean(view, views);
       line_.fail(part.offset + dot + 1,
                  fmt::format("operands have no suffix \".{}\"{} Suffixes: .f64 and .magnitude for "
-                             "a reference; .f64 and .before for a checker; none for a kernel",
+                             "a reference; .f64 and .before for a checker; .f64 for a fill kernel; "
+                             "none for a kernel",
                              view, meant.empty() ? "." : meant));
     }
     const bool is_for_reference = view != views[2];
     const bool is_for_checker = view != views[1];
     const bool is_known = (owner_ == ArgumentsOf::reference && is_for_reference) ||
-                          (owner_ == ArgumentsOf::checker && is_for_checker);
+                          (owner_ == ArgumentsOf::checker && is_for_checker) ||
+                          (owner_ == ArgumentsOf::fill && view == views[0]);
     if (!is_known) {
       line_.fail(part.offset + dot,
                  fmt::format("only {} can use the suffix \".{}\"; {} \"{}\"",
-                             view == views[0]   ? "a reference or a checker"
+                             view == views[0]   ? "a reference, a checker or a fill kernel"
                              : is_for_reference ? "a reference"
                                                 : "a checker",
                              view, owner_ == ArgumentsOf::kernel ? "for a kernel, write" : "write",
@@ -205,9 +227,8 @@ class ArgumentListParser {
 
   [[nodiscard]] ArgumentSpec workspace(TextPart part) const {
     if (owner_ != ArgumentsOf::kernel) {
-      line_.fail(part.offset,
-                 fmt::format("a {} cannot use a workspace; remove this argument",
-                             owner_ == ArgumentsOf::reference ? "reference" : "checker"));
+      line_.fail(part.offset, fmt::format("{} cannot use a workspace; remove this argument",
+                                          owner_text(owner_)));
     }
     ArgumentSpec spec;
     spec.kind = Kind::workspace;
@@ -393,6 +414,8 @@ class ArgumentPlanner {
         return ArgumentPatch::Source::before;
       case ArgumentSpec::Kind::verdict:
         return ArgumentPatch::Source::verdict;
+      case ArgumentSpec::Kind::seed:
+        return ArgumentPatch::Source::seed;
       case ArgumentSpec::Kind::workspace:
         return ArgumentPatch::Source::workspace;
       case ArgumentSpec::Kind::scalar:
@@ -474,6 +497,8 @@ std::string one_argument_text(const ArgumentSpec& spec, const Operation& operati
       return operation.operands[spec.index].name + ".before";
     case ArgumentSpec::Kind::verdict:
       return std::string(spec.index == 0 ? kWrong : kFirstWrong);
+    case ArgumentSpec::Kind::seed:
+      return std::string(kSeed);
     case ArgumentSpec::Kind::workspace:
       return spec.value ? fmt::format("{} + {}", kWorkspace, spec.value->text())
                         : std::string(kWorkspace);

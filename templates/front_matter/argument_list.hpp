@@ -25,6 +25,7 @@ struct ArgumentSpec {
     magnitude,
     before,
     verdict,
+    seed,
     workspace,
     scalar,
     number,
@@ -42,14 +43,15 @@ struct ArgumentSpec {
 };
 
 /// Whose arguments a list has.
-enum class ArgumentsOf : std::uint8_t { kernel, reference, checker };
+enum class ArgumentsOf : std::uint8_t { kernel, reference, checker, fill };
 
 /// Reads `args x, y, rows, (float) cols, workspace + 256, {rows, scale}`:
 ///   an operand           its address
-///   x.f64                of a reference or a checker: the operand as float64
+///   x.f64                of a reference, a checker or a fill kernel: the operand as float64
 ///   y.magnitude          of a reference: what scales the bound
 ///   y.before             of a checker: what an operand that is updated was before
 ///   wrong, first_wrong   of a checker: where it counts what is wrong, and says where it is first
+///   seed                 of a fill kernel: 64 bits that differ from data set to data set
 ///   workspace [+ E]      of a kernel: the workspace's address, E bytes on
 ///   [(type)] a scalar    its value in its type, or converted from that to another
 ///   [(type)] E           an integer expression over `names`, as int unless a type says otherwise

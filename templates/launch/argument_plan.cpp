@@ -41,6 +41,9 @@ void fill_argument(const ArgumentPlan& plan, const ArgumentValues& values, void*
                       : values.workspace + static_cast<std::uint64_t>(patch.offset),
                   at);
         break;
+      case ArgumentPatch::Source::seed:
+        put_bytes(values.seed, at);
+        break;
       case ArgumentPatch::Source::scalar: {
         const Scalar value = values.scalars[patch.index];
         store_number(patch.type, patch.declared ? rounded_to(*patch.declared, value) : value, at);

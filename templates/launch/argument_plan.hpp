@@ -23,6 +23,7 @@ struct ArgumentPatch {
     verdict,    ///< the address of the number of what is wrong, or of the first (checkers only)
     workspace,  ///< the workspace's address, or null if there is none
     scalar,     ///< its value, rounded to `declared` if it has one, then to `type`
+    seed,       ///< of the data (fill kernels only)
   };
   Source source = Source::operand;
   NumberType type = NumberType::f64;  ///< of a scalar
@@ -56,6 +57,7 @@ struct ArgumentValues {
   std::uintptr_t workspace = 0;
   std::span<const std::uintptr_t> before = {};  ///< by operand
   std::uintptr_t verdict = 0;                   ///< of two unsigned long long
+  std::uint64_t seed = 0;
 };
 
 /// Copies the image to `to`, which has room for it, and fills the patches in. Neither locks nor

@@ -46,7 +46,7 @@ struct TypeSlotSpec {
 enum class OperandRole : std::uint8_t { in, out, inout };
 [[nodiscard]] std::string_view to_string(OperandRole role);
 
-/// The random numbers that an input is filled with to be verified and timed.
+/// The data that an input is filled with to be verified and timed.
 struct FillSpec {
   enum class Kind : std::uint8_t {
     normal,    ///< mean 0, deviation 1; 8-bit integers: 32
@@ -54,9 +54,11 @@ struct FillSpec {
     positive,  ///< from 1/16 to below 1 + 1/16
     integers,  ///< each of low to high with equal probability
     sorted,    ///< likewise, ascending in the order of memory
+    kernel,    ///< what a kernel of the operation's file makes from other operands and sizes
   };
   Kind kind = Kind::normal;
   std::optional<Expression> low, high;  ///< of integers and sorted, both included
+  std::string kernel;                   ///< its name, without template arguments
 };
 [[nodiscard]] std::string_view to_string(FillSpec::Kind kind);
 
@@ -95,6 +97,12 @@ struct JudgeKernel {
   std::vector<ConstantSpec> constants;
   int line = 0;
   int args_line = 0;  ///< 0: none, its arguments are the default ones
+};
+
+/// A kernel of the operation's file that makes the data of operands: `fill slopes_of<x>`.
+struct FillKernel {
+  JudgeKernel kernel;
+  std::vector<std::uint16_t> operands;  ///< that it makes, in the operation's order
 };
 
 /// An array in device memory that kernels of the operation get.
@@ -159,6 +167,7 @@ class Operation {
     std::vector<RightSpec> rights;         ///< one for each operand that is written
     std::optional<JudgeKernel> reference;  ///< absent where a checker judges every result
     std::optional<JudgeKernel> checker;    ///< of what is right by `checker`
+    std::vector<FillKernel> fills;         ///< each after those that make what it reads
     /// The size whose every value has results of its own, so that it is enough to check some of
     /// them; "": there is none.
     std::string independent;
@@ -239,6 +248,10 @@ class Operation {
   };
   Names names_;
 };
+
+/// The kernels of the operation's file: its reference and its checker, those of them that it has,
+/// then its fill kernels, each after those that make what it reads.
+[[nodiscard]] std::vector<const JudgeKernel*> judge_kernels(const Operation& operation);
 
 /// Whether a file with front matter declares an operation instead of a template.
 [[nodiscard]] bool declares_operation(std::string_view source);

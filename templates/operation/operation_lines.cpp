@@ -21,9 +21,9 @@ namespace kiln {
 namespace {
 
 constexpr std::int64_t kMostSize = std::numeric_limits<std::int32_t>::max();
-constexpr std::array kFillKinds{FillSpec::Kind::normal, FillSpec::Kind::uniform,
+constexpr std::array kFillKinds{FillSpec::Kind::normal,   FillSpec::Kind::uniform,
                                 FillSpec::Kind::positive, FillSpec::Kind::integers,
-                                FillSpec::Kind::sorted};
+                                FillSpec::Kind::sorted,   FillSpec::Kind::kernel};
 
 /// Decimal, with an exponent or without: what a double can be read from.
 double decimal_part(const FrontMatterLine& line, TextPart part) {
@@ -229,6 +229,15 @@ FillSpec parse_fill(const FrontMatterLine& line, TextPart part, const NameTable&
   }
   FillSpec fill;
   fill.kind = kFillKinds[static_cast<std::size_t>(kind - known.begin())];
+  if (fill.kind == FillSpec::Kind::kernel) {
+    if (words.size() != 2) {
+      line.fail(part.offset,
+                "after \"kernel\", write only the name of a kernel that a \"fill\" line of this "
+                "file names, as in \"fill kernel slopes_of\"");
+    }
+    fill.kernel = words[1].text;
+    return fill;
+  }
   const bool has_range =
       fill.kind == FillSpec::Kind::integers || fill.kind == FillSpec::Kind::sorted;
   if (words.size() != (has_range ? 3U : 1U)) {

@@ -53,6 +53,7 @@ std::vector<std::string> names_of(const std::vector<DType>& types) {
 /// "integers 0 (n - 1)", as the declaration has it.
 std::string fill_text(const FillSpec& fill) {
   std::string text(to_string(fill.kind));
+  if (!fill.kernel.empty()) text += " " + fill.kernel;
   if (fill.low) text += fmt::format(" {} {}", fill.low->text(), fill.high->text());
   return text;
 }
@@ -130,6 +131,10 @@ Json reference_json(const Operation& operation) {
   const Operation::Judge& judge = operation.judge;
   Json json = judge.reference ? judge_json(*judge.reference, operation) : Json::object();
   if (judge.checker) json["checker"] = judge_json(*judge.checker, operation);
+  if (!judge.fills.empty()) json["fills"] = Json::array();
+  for (const auto& fill : judge.fills) {
+    json["fills"].push_back(judge_json(fill.kernel, operation));
+  }
   if (!judge.independent.empty()) json["independent"] = judge.independent;
   json["right"] = Json::object();
   for (const auto& right : judge.rights) {
@@ -280,6 +285,7 @@ std::string reference_text(const Operation& operation) {
   std::string text = "\ncorrect results\n" + results.text();
   if (judge.reference) text += judge_text("reference", *judge.reference, operation);
   if (judge.checker) text += judge_text("checker", *judge.checker, operation);
+  for (const auto& fill : judge.fills) text += judge_text("fill", fill.kernel, operation);
   return text;
 }
 

@@ -219,17 +219,55 @@ Verifier::Verifier(MemoryLedger& ledger, SupportKernels& kernels, const Evaluati
     }
     for (const DataKind kind : {DataKind::integer, DataKind::normal}) {
       if (!added.oracle->has(kind)) continue;
-      added.operands.fill_inputs(kernels, added.oracle->recipe(kind));
+      added.operands.make_inputs(kernels, added.oracle->recipe(kind), *added.oracle);
+      added.operands.keep_made_inputs(ledger, kernels, kind);
       added.oracle->learn(kind, added.operands);
     }
   }
   scratch_ = DeviceBuffer(ledger, scratch_bytes, "the reference copy of the inputs");
+  for (const auto& added : cases_) {
+    if (added->judged && added->operands.has_made_inputs()) check_made_inputs(*added);
+  }
+}
+
+/// What a fill kernel does beside its work would be taken for a candidate's fault.
+void Verifier::check_made_inputs(Case& problem) {
+  OperandSet& operands = problem.operands;
+  for (const DataKind kind : {DataKind::integer, DataKind::normal}) {
+    if (!problem.oracle->has(kind)) continue;
+    const FillRecipe recipe = problem.oracle->recipe(kind);
+    operands.make_inputs(kernels_, recipe, *problem.oracle);
+    std::optional<std::string> complaint;
+    for (std::size_t i = 0; i < operands.count() && !complaint; ++i) {
+      if (!operands.is_input(i) || operands[i].is_empty()) continue;
+      Checks checks(kernels_);
+      const OperandPlan& plan = operands.plan(i);
+      const bool made = operands.is_made_input(i);
+      write_filled(kernels_, plan, operands[i], scratch_.address(), i, recipe);
+      checks.zones(operands[i].buffer(), plan.name);
+      checks.same_with_padding(
+          plan.shape, operands[i].data(), scratch_.address(),
+          made ? fmt::format("two runs gave different data for {}", plan.name)
+               : fmt::format("it changed {}, which it does not fill,", plan.name));
+      complaint = checks.first_complaint();
+    }
+    if (!complaint) continue;
+    throw Error(ErrorKind::template_,
+                fmt::format("{} for {} ({}): {}. Next: correct this kernel. Until then, Kiln "
+                            "cannot verify any kernel of {}",
+                            problem.oracle->makers_text(), describe(operands.problem()),
+                            describe(kind), *complaint, operands.problem().problem.operation));
+  }
 }
 
 Verifier::~Verifier() = default;
 
 OperandSet& Verifier::tuned_operands() {
   return cases_.front()->operands;
+}
+
+InputMaker& Verifier::tuned_inputs() {
+  return *cases_.front()->oracle;
 }
 
 Verdict Verifier::judge(const Subject& subject) {
@@ -371,8 +409,8 @@ void Verifier::prepare_second_run(Case& problem, DataKind kind, RunArguments& ar
       arguments.operands[*shared] = arguments.operands[i];
     }
     if (!source) continue;
-    kernels_.fill_random(
-        fill_arguments(operands.plan(*source), problem.second[i].data(), *source, recipe));
+    write_filled(kernels_, operands.plan(*source), operands[*source], problem.second[i].data(),
+                 *source, recipe);
   }
   operands.reset_peaks();
 }
@@ -393,7 +431,7 @@ std::optional<std::string> Verifier::damage(const Case& problem, DataKind kind,
     if (!problem.is_output(i) || operands[i].is_empty()) continue;
     if (operands.plan(i).role == OperandRole::inout) {
       if (operands[i].shape().ld == operands[i].shape().cols) continue;
-      kernels_.fill_random(fill_arguments(operands.plan(i), scratch_.address(), i, recipe));
+      write_filled(kernels_, operands.plan(i), operands[i], scratch_.address(), i, recipe);
       for (const Matrix* const written : {&operands[i], &problem.second[i]}) {
         checks.same_padding(written->shape(), written->data(), scratch_.address(),
                             operands.plan(i).name);
@@ -411,7 +449,7 @@ std::optional<std::string> Verifier::damage(const Case& problem, DataKind kind,
   for (std::size_t i = 0; i < operands.count(); ++i) {
     const OperandPlan& plan = operands.plan(i);
     if (problem.must_stay(i, kind) && !operands[i].is_empty()) {
-      kernels_.fill_random(fill_arguments(plan, scratch_.address(), i, recipe));
+      write_filled(kernels_, plan, operands[i], scratch_.address(), i, recipe);
       checks.same_with_padding(plan.shape, operands[i].data(), scratch_.address(),
                                "changed input " + plan.name);
       checks.zones(operands[i].buffer(), plan.name);

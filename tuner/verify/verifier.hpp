@@ -61,10 +61,13 @@ class Verifier {
   /// Operands of the tuned case; after a passed judgement they contain normal random numbers,
   /// unless that case is skipped: then nothing is ever written to them.
   [[nodiscard]] OperandSet& tuned_operands();
+  /// Makes what the operation's fill kernels make, for further sets of those operands.
+  [[nodiscard]] InputMaker& tuned_inputs();
 
  private:
   struct Case;
   class Checks;
+  void check_made_inputs(Case& problem);
   [[nodiscard]] bool judge_case(const Subject& subject, std::size_t index, DataKind kind,
                                 Verdict& verdict);
   [[nodiscard]] DeviceStatus run(const Subject& subject, std::size_t index,

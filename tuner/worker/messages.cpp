@@ -21,7 +21,7 @@ struct LastEnumerator<OperandRole> {
 };
 template <>
 struct LastEnumerator<FillSpec::Kind> {
-  static constexpr FillSpec::Kind value = FillSpec::Kind::sorted;
+  static constexpr FillSpec::Kind value = FillSpec::Kind::kernel;
 };
 template <>
 struct LastEnumerator<RightSpec::Kind> {
@@ -33,7 +33,7 @@ struct LastEnumerator<NumberType> {
 };
 template <>
 struct LastEnumerator<ArgumentPatch::Source> {
-  static constexpr ArgumentPatch::Source value = ArgumentPatch::Source::scalar;
+  static constexpr ArgumentPatch::Source value = ArgumentPatch::Source::seed;
 };
 template <>
 struct LastEnumerator<Outcome> {
@@ -124,8 +124,9 @@ KILN_WIRE_FIELDS(ArgumentPlan, image, parameters, patches)
 KILN_WIRE_FIELDS(OutputRule, kind, operand, relative, magnitude, absolute)
 KILN_WIRE_FIELDS(CaseParts, size, extent, length, rows)
 KILN_WIRE_FIELDS(ConstantFill, array, operand, bytes, place)
+KILN_WIRE_FIELDS(FillRun, argument, geometry, constants, place, operands)
 KILN_WIRE_FIELDS(ReferencePlan, argument, checker_argument, checker_geometry, constants,
-                 checker_constants, checker, place, checker_place, parts, rules, scalars,
+                 checker_constants, checker, place, checker_place, parts, fills, rules, scalars,
                  scalars_text, integer_range, deterministic)
 KILN_WIRE_FIELDS(CompiledUnit, cubin, names)
 KILN_WIRE_FIELDS(LaunchValues, items, count)

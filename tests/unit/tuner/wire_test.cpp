@@ -198,7 +198,7 @@ TEST(Messages, EnumeratorsThatDoNotExistAreRefused) {
   using Change = std::function<void(EvaluationSetup&)>;
   const std::vector<Change> changes{
       [](EvaluationSetup& s) { s.cases[1].operands[0].role = static_cast<OperandRole>(3); },
-      [](EvaluationSetup& s) { s.cases[1].operands[1].fill.kind = static_cast<FillSpec::Kind>(5); },
+      [](EvaluationSetup& s) { s.cases[1].operands[1].fill.kind = static_cast<FillSpec::Kind>(6); },
       [](EvaluationSetup& s) {
         s.reference_plans[1].rules[0].kind = static_cast<RightSpec::Kind>(4);
       },
