@@ -90,7 +90,8 @@ struct EvaluationJob {
   /// arguments[case][launch], as geometry.
   std::vector<std::vector<ArgumentPlan>> arguments;
   std::vector<std::vector<ConstantFill>> constants;  ///< per case; empty: there are none
-  std::vector<std::int64_t> workspace_bytes;         ///< per case
+  std::vector<std::int64_t> workspace_bytes;         ///< per case, without scratch arrays
+  std::vector<std::vector<ScratchPlan>> scratch;     ///< per case; empty: there are none
   double best_ns = 0.0;                              ///< of the session so far, for racing; 0: none
   double timeout_s = 10.0;                           ///< a candidate that takes longer is killed
   bool time_it = true;                               ///< false: verify only

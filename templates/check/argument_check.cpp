@@ -291,6 +291,11 @@ bool is_operand(const ArgumentSpec& spec) {
   return spec.kind == ArgumentSpec::Kind::operand || spec.kind == ArgumentSpec::Kind::before;
 }
 
+/// The address that a choice has first; else the argument itself.
+const ArgumentSpec& first_choice(const ArgumentSpec& spec) {
+  return spec.kind == ArgumentSpec::Kind::choice ? first_choice(spec.members[0]) : spec;
+}
+
 /// The element type behind the address; nothing where any will do.
 std::optional<DType> element_of(const ArgumentSpec& spec, const Operation& operation,
                                 const Problem& problem) {
@@ -304,6 +309,11 @@ std::optional<DType> element_of(const ArgumentSpec& spec, const Operation& opera
     }
     case ArgumentSpec::Kind::magnitude:
       return DType::f64;
+    case ArgumentSpec::Kind::workspace: {
+      if (spec.scratch_type.empty()) return std::nullopt;
+      const auto slot = problem.type(spec.scratch_type);
+      return slot ? slot : parse_dtype(spec.scratch_type);
+    }
     default:
       return std::nullopt;
   }
@@ -385,7 +395,7 @@ std::string why_wrong_pointer(const CheckedLaunch& launch, const std::vector<std
   std::vector<std::size_t> others;
   for (std::size_t i = 0; i < types.size() && launch.problem != nullptr; ++i) {
     if (!types[i].ends_with('*')) continue;
-    const ArgumentSpec& arg = launch.args[i];
+    const ArgumentSpec& arg = first_choice(launch.args[i]);
     const auto type = element_of(arg, launch.operation, *launch.problem);
     if (!type) continue;
     const std::string spelled = usual_spelling(types[i]);

@@ -115,8 +115,10 @@ struct OperandSpec {
   std::optional<Expression> when;   ///< whether it takes part; absent: always
   /// Kernels get an array of pointers, one for each of the first extent, to arrays of the others.
   bool pointers = false;
-  FillSpec fill;  ///< of what is read
-  int line = 0;   ///< of the file; 0 if it is not declared in one
+  bool scratch = false;  ///< an input that kernels may overwrite
+  FillSpec fill;         ///< of what is read
+  std::string file;  ///< has the data of the tuned problem, relative to the declaration; "": none
+  int line = 0;      ///< of the file; 0 if it is not declared in one
   std::string comment;
   /// Where a kernel's argument has its address and its leading dimension: byte offsets.
   std::uint16_t pointer_at = 0;

@@ -220,6 +220,7 @@ FillSpec parse_fill(const FrontMatterLine& line, TextPart part, const NameTable&
   const auto words = split_outer_words(part);
   std::vector<std::string> known;
   for (const auto each : kFillKinds) known.emplace_back(to_string(each));
+  known.emplace_back("file");  // parse_fill_file() reads it
   const auto kind =
       words.empty() ? known.end() : std::ranges::find(known, std::string(words[0].text));
   if (kind == known.end()) {
@@ -255,6 +256,16 @@ FillSpec parse_fill(const FrontMatterLine& line, TextPart part, const NameTable&
   fill.low = bound(words[1]);
   fill.high = bound(words[2]);
   return fill;
+}
+
+std::string parse_fill_file(const FrontMatterLine& line, TextPart part) {
+  const auto path = trimmed(part.text.substr(std::string_view("file").size()));
+  if (path.empty()) {
+    line.fail(part.offset,
+              "after \"file\", write the path of a file with the operand's data, as in \"fill file "
+              "points.npy\"; a relative path starts from the folder of this operation");
+  }
+  return std::string(path);
 }
 
 RightSpec parse_right(const FrontMatterLine& line, const Operation& operation) {

@@ -343,20 +343,40 @@ class OperationParser {
         line.fail(clause.offset, "write \"pointers\" only once, and without a value");
       }
       operand.pointers = true;
+    } else if (word == "scratch") {
+      if (operand.role != OperandRole::in) {
+        line.fail(clause.offset,
+                  fmt::format("\"scratch\" is only for inputs, but {} is written in any case; "
+                              "remove \"scratch\"",
+                              operand.name));
+      }
+      if (operand.scratch || !rest.text.empty()) {
+        line.fail(clause.offset, "write \"scratch\" only once, and without a value");
+      }
+      operand.scratch = true;
     } else if (word == "fill") {
       if (operand.role == OperandRole::out) {
         line.fail(clause.offset,
                   fmt::format("\"fill\" is only for inputs, but {} is an output; remove \"fill\"",
                               operand.name));
       }
+      if (rest.text.substr(0, rest.text.find_first_of(kLineSpace)) == "file") {
+        if (!operand.file.empty()) {
+          line.fail(clause.offset, "this operand has two \"fill file\" parts; remove one of them");
+        }
+        operand.file = parse_fill_file(line, rest);
+        return;
+      }
       if (is_filled)
         line.fail(clause.offset, "this operand has two \"fill\" parts; remove one of them");
       is_filled = true;
       operand.fill = parse_fill(line, rest, result_.names_.all);
     } else {
-      static const std::vector<std::string> known{"when", "fill", "ld", "align", "pointers"};
+      static const std::vector<std::string> known{"when",  "fill",     "ld",
+                                                  "align", "pointers", "scratch"};
       line.fail(clause.offset, fmt::format("expected after ';': \"when CONDITION\", \"fill KIND\", "
-                                           "\"ld DISTANCE\", \"align BYTES\" or \"pointers\"{}",
+                                           "\"ld DISTANCE\", \"align BYTES\", \"pointers\" or "
+                                           "\"scratch\"{}",
                                            did_you_mean(word, known)));
     }
   }

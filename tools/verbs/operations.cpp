@@ -88,6 +88,8 @@ std::string operand_text(const OperandSpec& operand) {
   if (operand.ld) text += "  ld " + operand.ld->text();
   if (operand.align) text += "  align " + operand.align->text();
   if (operand.pointers) text += "  pointers";
+  if (operand.scratch) text += "  scratch";
+  if (!operand.file.empty()) text += "  fill file " + operand.file;
   if (operand.fill.kind != FillSpec::Kind::normal) text += "  fill " + fill_text(operand.fill);
   if (operand.when) text += "  when " + operand.when->text();
   return text;
@@ -102,8 +104,10 @@ Json operands_json(const Operation& operation) {
     if (operand.ld) one["ld"] = operand.ld->text();
     if (operand.align) one["align"] = operand.align->text();
     if (operand.pointers) one["pointers"] = true;
+    if (operand.scratch) one["scratch"] = true;
     if (operand.when) one["when"] = operand.when->text();
     if (operand.role != OperandRole::out) one["fill"] = fill_text(operand.fill);
+    if (!operand.file.empty()) one["file"] = operand.file;
     one["comment"] = operand.comment;
     operands.push_back(std::move(one));
   }

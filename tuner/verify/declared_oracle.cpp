@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "kiln/error.hpp"
+#include "tuner/data_file.hpp"
 #include "tuner/verify/judge_buffers.hpp"
 #include "tuner/verify/judge_module.hpp"
 
@@ -96,11 +97,25 @@ class DeclaredOracle : public Oracle {
 void DeclaredOracle::make(OperandSet& operands, const FillRecipe& recipe) {
   const CaseParts whole;
   const RunOperands run = run_operands(operands);
+  for (std::size_t i = 0; i < operands.count(); ++i) {
+    const Matrix& to = operands[i];
+    if (!operands.is_made_input(i, recipe.kind) || !is_of_file(operands.plan(i), recipe.kind)) {
+      continue;
+    }
+    const DevicePtr known = filled_.empty() ? 0 : filled_[i]->kept(recipe.kind);
+    if (known != 0) {
+      shared_.kernels.copy(to.data(), known, to.shape().bytes());
+    } else {
+      load_data(shared_.ledger.device(), operands.plan(i), to.data());
+    }
+  }
   const std::size_t first = shared_.judges.count() - plan_.fills.size();
   for (std::size_t i = 0; i < plan_.fills.size(); ++i) {
     const FillRun& fill = plan_.fills[i];
-    if (std::ranges::none_of(fill.operands,
-                             [&](std::uint16_t index) { return operands.is_made_input(index); })) {
+    if (std::ranges::none_of(fill.operands, [&](std::uint16_t index) {
+          return operands.is_made_input(index, recipe.kind) &&
+                 !is_of_file(operands.plan(index), recipe.kind);
+        })) {
       continue;
     }
     const JudgedPart all{case_, whole, 0, recipe, run, run};

@@ -95,7 +95,10 @@ OperandPart JudgeBuffers::part_of(std::size_t index) const {
 void JudgeBuffers::provide_own(std::size_t index) {
   const OperandRole role = part_.problem.operands[index].role;
   const auto offset = static_cast<DevicePtr>(part_of(index).offset);
-  if (role_ != JudgeRole::reference || role == OperandRole::in) {
+  if (is_overwritten(index)) {
+    own_[index] = filled(index);
+    own_data_[index] = own_[index].address() + offset;
+  } else if (role_ != JudgeRole::reference || role == OperandRole::in) {
     own_data_[index] = part_.run[index]->data() + offset;
   } else if (role == OperandRole::inout) {
     own_[index] = filled(index);
@@ -126,8 +129,15 @@ void JudgeBuffers::provide_float64(std::size_t index) {
   if (role_ == JudgeRole::reference && part_.problem.operands[index].role == OperandRole::out)
     return;
   const OperandPart part = part_of(index);
-  convert(part.shape, part_.run[index]->data() + static_cast<DevicePtr>(part.offset),
-          float64_at_[index]);
+  DeviceBuffer before;
+  if (is_overwritten(index)) before = filled(index);
+  const DevicePtr from = before.address() != 0 ? before.address() : part_.run[index]->data();
+  convert(part.shape, from + static_cast<DevicePtr>(part.offset), float64_at_[index]);
+}
+
+/// An input that a candidate, or this kernel, may have changed.
+bool JudgeBuffers::is_overwritten(std::size_t index) const {
+  return role_ != JudgeRole::fill && part_.problem.operands[index].scratch;
 }
 
 void JudgeBuffers::provide_verdict() {

@@ -63,6 +63,7 @@ class JudgeBuffers {
   void provide_before(std::size_t index);
   void provide_float64(std::size_t index);
   void provide_verdict();
+  [[nodiscard]] bool is_overwritten(std::size_t index) const;
   [[nodiscard]] DeviceBuffer filled(std::size_t index);
   /// What errors and findings call its memory.
   [[nodiscard]] std::string purpose(std::size_t index) const;

@@ -29,6 +29,12 @@ struct Subject {
   /// for several, and how much of it the case may use. Empty: no case has any.
   std::vector<GuardedBuffer*> workspaces;
   std::vector<std::int64_t> workspace_bytes;
+  /// Further memory that launches share, of each case. Empty: no case has any.
+  struct Scratch {
+    std::string name;
+    GuardedBuffer* buffer = nullptr;
+  };
+  std::vector<std::vector<Scratch>> scratch = {};
   std::string accepted = {};  ///< EvaluationJob::accepted
 };
 
@@ -82,8 +88,7 @@ class Verifier {
   [[nodiscard]] bool has_bytes(const Matrix& output, const WrongOutput& wrong, int pattern) const;
   void prepare_second_run(Case& problem, DataKind kind, RunArguments& arguments);
   [[nodiscard]] std::optional<std::string> damage(const Case& problem, DataKind kind,
-                                                  const GuardedBuffer* workspace,
-                                                  std::int64_t workspace_bytes);
+                                                  const Subject& subject, std::size_t index);
   void repair_zones(const Subject& subject);
 
   Device& device_;

@@ -165,7 +165,10 @@ double OperandSet::judged_bytes(const ProblemCase& one) {
     const auto own = static_cast<double>(matrix_footprint(operand.shape));
     const double wide = sizeof(double) * static_cast<double>(operand.shape.elements());
     const bool written = operand.role != OperandRole::in;
-    if (is_made(operand.fill)) bytes += 2.0 * own;  // copies, by kind of data
+    // Copies, by kind of data.
+    for (const DataKind kind : {DataKind::integer, DataKind::normal}) {
+      if (operand.role != OperandRole::out && is_made(operand, kind)) bytes += own;
+    }
     // Of a result: two, what is expected, and its magnitude.
     bytes += written ? 2.0 * own + 2.0 * wide : own + wide;
     if (operand.role != OperandRole::out) largest_input = std::max(largest_input, own);
@@ -194,13 +197,13 @@ void OperandSet::fill_inputs(SupportKernels& kernels, const FillRecipe& recipe) 
   reset_peaks();
 }
 
-bool OperandSet::is_made_input(std::size_t index) const {
-  return is_input(index) && is_made(plan(index).fill) && !matrices_[index].is_empty();
+bool OperandSet::is_made_input(std::size_t index, DataKind kind) const {
+  return is_input(index) && is_made(plan(index), kind) && !matrices_[index].is_empty();
 }
 
-bool OperandSet::has_made_inputs() const {
+bool OperandSet::has_made_inputs(DataKind kind) const {
   for (std::size_t i = 0; i < count(); ++i) {
-    if (is_made_input(i)) return true;
+    if (is_made_input(i, kind)) return true;
   }
   return false;
 }
@@ -211,12 +214,12 @@ void OperandSet::make_inputs(SupportKernels& kernels, const FillRecipe& recipe, 
     kernels.fill_random(fill_arguments(plan(i), matrices_[i].data(), i, recipe));
   }
   reset_peaks();
-  if (has_made_inputs()) maker.make(*this, recipe);
+  if (has_made_inputs(recipe.kind)) maker.make(*this, recipe);
 }
 
 void OperandSet::keep_made_inputs(MemoryLedger& ledger, SupportKernels& kernels, DataKind kind) {
   for (std::size_t i = 0; i < count(); ++i) {
-    if (!is_made_input(i)) continue;
+    if (!is_made_input(i, kind)) continue;
     matrices_[i].keep(ledger, kernels, kind,
                       fmt::format("the copy of operand {} of {}", plan(i).name, describe(case_)));
   }

@@ -27,15 +27,19 @@ struct FillRecipe {
 /// What fill kernels get as their seed.
 [[nodiscard]] std::uint64_t seed_of(const FillRecipe& recipe);
 
-/// Whether operands filled like that are made by a kernel, once for each recipe, and are copied
-/// from there on.
-[[nodiscard]] inline bool is_made(const OperandFill& fill) {
-  return fill.kind == FillSpec::Kind::kernel;
+/// Whether an operand's data of that kind come from a file.
+[[nodiscard]] inline bool is_of_file(const OperandPlan& plan, DataKind kind) {
+  return !plan.data.path.empty() && kind == DataKind::normal;
+}
+/// Whether they are made by a kernel or come from a file, once for each recipe, and are copied from
+/// there on.
+[[nodiscard]] inline bool is_made(const OperandPlan& plan, DataKind kind) {
+  return plan.fill.kind == FillSpec::Kind::kernel || is_of_file(plan, kind);
 }
 
 class OperandSet;
 
-/// Makes what kernels of the operation's file compute from other operands.
+/// Makes what kernels of the operation's file compute from other operands, and what files have.
 class InputMaker {
  public:
   InputMaker() = default;
@@ -43,7 +47,7 @@ class InputMaker {
   InputMaker& operator=(const InputMaker&) = delete;
   virtual ~InputMaker() = default;
   /// Fills those operands of a set whose other inputs were filled by that recipe. Throws
-  /// Error(template_) that names the kernel.
+  /// Error(template_) that names the kernel, or Error(usage) that names the file.
   virtual void make(OperandSet&, const FillRecipe&) {}
 };
 
@@ -112,7 +116,7 @@ class OperandSet {
   void make_inputs(SupportKernels& kernels, const FillRecipe& recipe, InputMaker& maker);
   /// Keeps copies of what was made.
   void keep_made_inputs(MemoryLedger& ledger, SupportKernels& kernels, DataKind kind);
-  [[nodiscard]] bool has_made_inputs() const;
+  [[nodiscard]] bool has_made_inputs(DataKind kind) const;
   void reset_peaks();
   /// Operands without elements are null, which applications may pass as well.
   [[nodiscard]] RunArguments arguments(std::vector<Scalar> scalars, DevicePtr workspace) const;
@@ -125,8 +129,8 @@ class OperandSet {
   [[nodiscard]] const Matrix& operator[](std::size_t index) const { return matrices_[index]; }
   /// Whether the operand is read, and so is filled: not what is only written, or recorded.
   [[nodiscard]] bool is_input(std::size_t index) const;
-  /// Whether a kernel makes its data, of which it has some.
-  [[nodiscard]] bool is_made_input(std::size_t index) const;
+  /// Whether a kernel or a file makes its data of that kind, of which it has some.
+  [[nodiscard]] bool is_made_input(std::size_t index, DataKind kind) const;
 
  private:
   ProblemCase case_;

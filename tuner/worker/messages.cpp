@@ -117,7 +117,8 @@ KILN_WIRE_FIELDS(NamedType, slot, type)
 KILN_WIRE_FIELDS(Problem, operation, sizes, types, traits, epilogue)
 KILN_WIRE_FIELDS(MatrixShape, rows, cols, ld, type, alignment, recorded, pointers, line)
 KILN_WIRE_FIELDS(OperandFill, kind, low, high)
-KILN_WIRE_FIELDS(OperandPlan, name, role, present, shape, fill)
+KILN_WIRE_FIELDS(DataFile, path, offset, digest)
+KILN_WIRE_FIELDS(OperandPlan, name, role, present, shape, fill, scratch, data)
 KILN_WIRE_FIELDS(ProblemCase, problem, operands, scalars, products)
 KILN_WIRE_FIELDS(ArgumentPatch, source, type, index, at, offset, declared)
 KILN_WIRE_FIELDS(ArgumentPlan, image, parameters, patches)
@@ -134,13 +135,14 @@ KILN_WIRE_FIELDS(TensorMapPlan, strides, offset, extents, box, pointer_at, ld_at
                  promotion, type, rank)
 KILN_WIRE_FIELDS(TensorMapPlans, items, count)
 KILN_WIRE_FIELDS(LaunchGeometry, grid, block, cluster, smem_bytes, values, maps, overlaps,
-                 cooperative, allowed)
+                 cooperative, allowed, kernel)
+KILN_WIRE_FIELDS(ScratchPlan, name, bytes, offset)
 KILN_WIRE_FIELDS(MeasurementPolicy, cold, l2_multiple, samples, batch_ms, drop_factor, finalists,
-                 unlike_finalists, finalist_rounds)
+                 unlike_finalists, finalist_rounds, data)
 KILN_WIRE_FIELDS(EvaluationSetup, cases, support, reference, reference_geometry, reference_plans,
                  epilogue, policy, seed, memory_limit_bytes)
 KILN_WIRE_FIELDS(EvaluationJob, label, accepted, unit, launch_places, geometry, arguments,
-                 constants, workspace_bytes, best_ns, timeout_s, time_it, check)
+                 constants, workspace_bytes, scratch, best_ns, timeout_s, time_it, check)
 KILN_WIRE_FIELDS(Timing, samples_ns, median_ns, spread_ns, sm_clock_mhz, power_w, temperature_c,
                  interleaved)
 KILN_WIRE_FIELDS(Verification, passed, worst_ratio, evidence, checked)

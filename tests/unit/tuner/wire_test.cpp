@@ -121,7 +121,13 @@ EvaluationSetup declared_sample() {
   EvaluationSetup setup = sample_setup();
   ProblemCase& one = setup.cases[1];
   one.operands = {{"y", OperandRole::inout, true, {2, 3, 4, DType::s4, 256, true}, {}}};
-  one.operands.push_back({"x", OperandRole::out, false, {}, {FillSpec::Kind::sorted, -5, 7}});
+  one.operands.push_back({"x",
+                          OperandRole::out,
+                          false,
+                          {},
+                          {FillSpec::Kind::sorted, -5, 7},
+                          true,
+                          {"/x.npy", 128, "0123"}});
   one.scalars = {0.5, -1e300, std::uint64_t{0x9e3779b97f4a7c15}, std::int64_t{-9007199254740993}};
   one.products = 12.0;
   ReferencePlan plan;
