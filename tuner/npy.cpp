@@ -43,7 +43,7 @@ class HeaderReader {
       need(':', "a ':' is missing");
       if (key == "descr") {
         once(has_type_, key);
-        if (!left_.starts_with('\'') && !left_.starts_with('"')) {
+        if (left_.starts_with('[') || left_.starts_with('(')) {
           refuse_npy(path_,
                      "the elements are structures, which no operand has. Next: save each field as "
                      "an array of its own");

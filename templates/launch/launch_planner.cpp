@@ -260,13 +260,15 @@ std::vector<LaunchGeometry> LaunchPlanner::geometry_of(const Bound& bound, Launc
     if (repeats && all) geometry.kernel = static_cast<std::int32_t>(instance.launch);
   }
   if (std::ranges::all_of(result, &LaunchGeometry::left_out)) {
+    const std::string_view cause =
+        repeats ? "\"when\" condition or \"repeat\" number is 0; change one of them"
+                : "\"when\" condition is 0; change a condition";
     throw Error(
         ErrorKind::template_,
-        fmt::format(
-            "{}: no launch would run, because every \"when\" condition or \"repeat\" number is 0; "
-            "change one of them. "
-            "The configuration is \"{}\", and the sizes are {}",
-            kernel_template_.file(), bound.config.canonical(), problem_.sizes_text()));
+        fmt::format("{}: no launch would run, because every {}. The configuration is \"{}\", and "
+                    "the sizes are {}",
+                    kernel_template_.file(), cause, bound.config.canonical(),
+                    problem_.sizes_text()));
   }
   return result;
 }

@@ -68,15 +68,18 @@ std::string scalars_comment(const Operation& operation) {
 /// Where the launches of a run use one of the template's.
 struct LaunchUses {
   std::size_t first = 0;
-  std::int64_t count = 0;
-  bool varies = false;  ///< from one repetition to another
+  std::int64_t count = 0;        ///< without those that are left out
+  std::int64_t repetitions = 0;  ///< with them
+  bool varies = false;           ///< from one repetition to another
 };
 
 std::vector<LaunchUses> uses_of(const std::vector<LaunchGeometry>& geometry, std::size_t kernels) {
   std::vector<LaunchUses> uses(kernels);
   for (std::size_t i = 0; i < geometry.size(); ++i) {
-    if (geometry[i].left_out()) continue;
     LaunchUses& of = uses[geometry[i].kernel_at(i)];
+    ++of.repetitions;
+    of.varies = of.varies || geometry[i].left_out();
+    if (geometry[i].left_out()) continue;
     if (of.count++ == 0) of.first = i;
     of.varies = of.varies || geometry[i] != geometry[of.first];
   }
@@ -175,7 +178,7 @@ std::string export_text_as(const std::string& file, const RenderedKernel& render
   const std::vector<LaunchSpec>& launches = kernel_template.launches();
   const auto uses = uses_of(geometry, launches.size());
   for (std::size_t i = 0; i < launches.size(); ++i) {
-    if (launches[i].repeat) text += repeat_comment(launches[i], uses[i].count);
+    if (launches[i].repeat) text += repeat_comment(launches[i], uses[i].repetitions);
     if (uses[i].count == 0) continue;
     text +=
         launch_comment(geometry[uses[i].first], rendered.name_expressions[i], limits.smem_static);

@@ -59,7 +59,7 @@ TEST_F(ScratchArrays, DependOnTunables) {
               HasSubstr("scratch array partial"));
   EXPECT_THAT(complaint("if (threadIdx.x == 0) sums",
                         "if (threadIdx.x == 0 && (gridDim.x == 1 || blockIdx.x != 1)) sums"),
-              HasSubstr("uninitialized"));
+              HasSubstr("uninitialised"));
 }
 
 TEST_F(ScratchArrays, InputsMayBeOverwritten) {

@@ -104,10 +104,10 @@ TEST(FillKernels, ArePartOfTheJudge) {
 
 TEST(FillKernels, NameEachOther) {
   EXPECT_THAT(made_complaint("fill kernel squares", "fill kernel square"),
-              HasSubstr("made.cu:10:45: no \"fill\" line names the kernel square; did you mean "
+              HasSubstr("made.cu:10:42: no \"fill\" line names the kernel square; did you mean "
                         "\"squares\"?"));
   EXPECT_THAT(made_complaint("fill kernel squares", "fill kernel"),
-              HasSubstr("made.cu:10:33: after \"kernel\", write only the name"));
+              HasSubstr("made.cu:10:35: after \"kernel\", write only the name"));
   EXPECT_THAT(made_complaint("; fill kernel squares", ""),
               HasSubstr("made.cu:18:16: no operand is filled by this kernel"));
   EXPECT_THAT(made_complaint("//@ fill       squares", "//@ fill       roots<square>"),

@@ -215,7 +215,7 @@ TEST(Messages, EnumeratorsThatDoNotExistAreRefused) {
         s.reference_plans[1].argument.patches[0].declared = static_cast<NumberType>(kNumberTypes);
       },
       [](EvaluationSetup& s) {
-        s.reference_plans[1].argument.patches[0].source = static_cast<ArgumentPatch::Source>(7);
+        s.reference_plans[1].argument.patches[0].source = static_cast<ArgumentPatch::Source>(8);
       },
   };
   for (std::size_t i = 0; i < changes.size(); ++i) {
