@@ -43,7 +43,8 @@ __global__ void potential_reference(const double* atom, double* energy, double* 
                                     int width, int atoms, float spacing) {
   const int col = blockIdx.x * 32 + threadIdx.x;
   if (col >= width) return;
-  const double x = static_cast<double>(col) * spacing, y = static_cast<double>(blockIdx.y) * spacing;
+  const double x = static_cast<double>(col) * spacing,
+               y = static_cast<double>(blockIdx.y) * spacing;
   double sum = energy[blockIdx.y * width + col];
   double total = fabs(sum);
   for (int i = 0; i < atoms; ++i) {
