@@ -8,8 +8,11 @@
 #include <algorithm>
 #include <limits>
 
+#include "templates/front_matter/compile_line.hpp"
 #include "templates/front_matter/constant_line.hpp"
 #include "templates/operation/operation.hpp"
+#include "templates/space/compile_settings.hpp"
+#include "templates/space/space_program.hpp"
 #include "templates/template_names.hpp"
 
 namespace kiln {
@@ -129,6 +132,16 @@ std::vector<std::int64_t> KernelTemplate::fixed_values(const Problem& problem,
 ParamSpace KernelTemplate::space(const Problem& problem, const DeviceLimits& limits) const {
   return {space_spec().layout, fixed_values(problem, limits),
           fmt::format("{}:1:1: the template {}", file(), name())};
+}
+
+bool KernelTemplate::takes_settings() const {
+  return space_spec().layout->takes_settings();
+}
+
+CompileOptions KernelTemplate::options_of(const Config& config, const Problem& problem,
+                                          const DeviceLimits& limits) const {
+  if (compile_items().empty()) return options_of_settings(config);
+  return options_of_lines(compile_items(), space(problem, limits).bindings(config));
 }
 
 std::vector<ConstantFill> KernelTemplate::constant_fills(const Problem& problem) const {

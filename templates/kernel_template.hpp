@@ -49,6 +49,8 @@ namespace kiln {
 ///     //@   map      a: k, m; box 64, tile_m; swizzle 128   (a tensor map; optional, up to 4)
 ///     //@ workspace  0                               (bytes of device memory; optional)
 ///     //@ epilogue   yes                          (it takes expressions; optional)
+///     //@ compile    --ftz=true                   (an option of the compiler; optional)
+///     //@ compile    --maxrregcount=regs when regs > 0
 ///     //@ cost       fp32 = tile_m * tile_n * k      (of a block, see kCostNames; optional)
 ///     //@ cost       let turns = ceil_div(k, tile_k)   (for cost and prefer lines below)
 ///
@@ -135,6 +137,15 @@ class KernelTemplate {
   /// Values of the names that no configuration changes, by slot; 0 for all others.
   [[nodiscard]] std::vector<std::int64_t> fixed_values(const Problem& problem,
                                                        const DeviceLimits& limits) const;
+
+  /// How its text is compiled: options_of() gives those of a configuration.
+  [[nodiscard]] const std::vector<CompileItem>& compile_items() const { return parts_.compile; }
+  /// Whether a configuration may have settings (templates/space/compile_settings.hpp).
+  [[nodiscard]] bool takes_settings() const;
+  /// The compiler's options for a valid configuration. Throws Error(template_) that points at a
+  /// `compile` line whose value its option cannot have.
+  [[nodiscard]] CompileOptions options_of(const Config& config, const Problem& problem,
+                                          const DeviceLimits& limits) const;
 
   // LaunchPlanner evaluates launches, workspace and costs for a candidate.
   [[nodiscard]] const RunSpec& run_spec() const { return parts_.run; }

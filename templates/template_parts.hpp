@@ -13,6 +13,7 @@
 #include "templates/expression/expression.hpp"
 #include "templates/front_matter/allow_spec.hpp"
 #include "templates/front_matter/argument_list.hpp"
+#include "templates/front_matter/compile_spec.hpp"
 #include "templates/front_matter/constant_spec.hpp"
 #include "templates/front_matter/include_line.hpp"
 #include "templates/space/config.hpp"
@@ -171,6 +172,7 @@ struct TemplateParts {
   StructSpec config_struct;  ///< compiled in
   StructSpec launch_struct;  ///< known only at launch
   SpaceSpec space;
+  std::vector<CompileItem> compile;  ///< in the order of their lines
   RunSpec run;
 };
 

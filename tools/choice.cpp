@@ -7,6 +7,7 @@
 #include "kiln/error.hpp"
 #include "runtime/choice/kernel_chooser.hpp"
 #include "runtime/library/warning_sink.hpp"
+#include "templates/space/compile_settings.hpp"
 #include "tools/command_line/problem_flags.hpp"
 
 namespace kiln::tools {
@@ -29,7 +30,22 @@ Config choose_config(const KernelTemplate& kernel_template, const Problem& probl
                   fmt::format("--set {}: give one value, not {}", name, values.size()));
     }
   }
-  if (const auto config = space.narrowed(choices).default_config()) return *config;
+  // A setting is no tunable: it is added to the configuration.
+  Choices tunables;
+  Config settings;
+  for (const auto& [name, values] : choices) {
+    if (is_setting(name) && kernel_template.takes_settings()) {
+      if (const auto why = why_bad_setting(name, values.front())) {
+        throw Error(ErrorKind::usage, fmt::format("--set: {}", *why));
+      }
+      settings.set(name, values.front());
+    } else {
+      tunables.emplace_back(name, values);
+    }
+  }
+  if (const auto config = space.narrowed(tunables).default_config()) {
+    return with_settings_of(settings, *config);
+  }
   // A complete choice has one exact reason; a partial one has as many as there are completions.
   Config attempt;
   for (const auto& tunable : space.tunables()) attempt.set(tunable.name, tunable.default_value);

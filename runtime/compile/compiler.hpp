@@ -23,6 +23,7 @@ struct CompileRequest {
   std::vector<std::string> name_expressions;  ///< empty: extern "C" kernels, see `plain_names`
   std::vector<std::string> plain_names;       ///< extern "C" functions wanted
   std::string arch;                           ///< "sm_90a"
+  std::vector<std::string> options = {};      ///< CompileOptions::flags, beside those that all get
   bool line_info = false;
   CodeKind code = CodeKind::cubin;
   /// Whether nobody waits for the result any more; empty: somebody always does. Polled, from the
@@ -33,10 +34,12 @@ struct CompileRequest {
 /// The result of compiling one candidate. Never thrown, never printed.
 struct CompileResult {
   bool ok = false;
-  std::vector<std::byte> cubin;            ///< or PTX text, as the request says
+  std::vector<std::byte> cubin;            ///< or PTX text, as the request's `code` says
   std::vector<std::string> lowered_names;  ///< name_expressions, then plain_names
-  KernelResources resources;               ///< maximum over the kernels; occupancy not filled
-  std::vector<std::string> warnings;       ///< ptxas warning codes with text, "C7508 ..."
+  /// Maximum over the kernels; occupancy not filled. Of the machine code that the compiler makes,
+  /// also where the driver compiles the PTX again.
+  KernelResources resources;
+  std::vector<std::string> warnings;  ///< ptxas warning codes with text, "C7508 ..."
   std::string log;
   double seconds = 0.0;
   bool from_store = false;

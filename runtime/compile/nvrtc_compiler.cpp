@@ -16,9 +16,11 @@
 #include "runtime/compile/compiler_log.hpp"
 #include "runtime/compile/cuda_paths.hpp"
 #include "runtime/compile/nvrtc_surroundings.hpp"
+#include "runtime/compile/ptx_limit.hpp"
 #include "runtime/compile/register_note.hpp"
 #include "runtime/compile/source_nesting.hpp"
 #include "runtime/process/large_stack.hpp"
+#include "templates/compile_options.hpp"
 #include "templates/render/header_names.hpp"
 
 namespace kiln {
@@ -71,7 +73,15 @@ std::vector<std::string> key_options(const CompileRequest& request) {
   std::vector<std::string> options{fmt::format("--gpu-architecture={}", request.arch),
                                    "--std=c++20"};
   if (wants_lines(request)) options.emplace_back("--generate-line-info");
+  options.insert(options.end(), request.options.begin(), request.options.end());
   return options;
+}
+
+void limit_registers(std::vector<std::byte>& ptx, int registers) {
+  const std::string limited =
+      with_register_limit({reinterpret_cast<const char*>(ptx.data()), ptx.size()}, registers);
+  const auto* const bytes = reinterpret_cast<const std::byte*>(limited.data());
+  ptx.assign(bytes, bytes + limited.size());
 }
 
 std::string why_too_nested(const CompileRequest& request, const NestingLimits& limits) {
@@ -91,6 +101,7 @@ std::string nvrtc_options_text(const CompileRequest& request) {
   }
   // Not an option of NVRTC, which always makes both: which one was kept, with a register_note().
   if (request.code == CodeKind::ptx) text += " ptx noted by kernel";
+  if (request.code == CodeKind::driver_ptx) text += " ptx for the driver";
   return text;
 }
 
@@ -269,7 +280,7 @@ void NvrtcCompiler::collect(NvrtcApi::Program program, const CompileRequest& req
   }
   result.lowered_names.insert(result.lowered_names.end(), request.plain_names.begin(),
                               request.plain_names.end());
-  const bool ptx = request.code == CodeKind::ptx;
+  const bool ptx = request.code != CodeKind::cubin;
   const auto get_size = ptx ? api_.get_ptx_size : api_.get_cubin_size;
   const auto get_code = ptx ? api_.get_ptx : api_.get_cubin;
   std::size_t bytes = 0;
@@ -283,7 +294,10 @@ void NvrtcCompiler::collect(NvrtcApi::Program program, const CompileRequest& req
   }
   CompilerLog log = parse_compiler_log(result.log);
   result.resources = log.resources;
-  if (ptx) {
+  if (request.code == CodeKind::driver_ptx) {
+    // The zero at the end stays: the driver finds the end by it.
+    if (const auto limit = register_limit(request.options)) limit_registers(result.cubin, *limit);
+  } else if (ptx) {
     if (!result.cubin.empty()) result.cubin.pop_back();  // the size includes the terminating zero
     const std::string note = register_note(log.registers);
     const auto* const added = reinterpret_cast<const std::byte*>(note.data());

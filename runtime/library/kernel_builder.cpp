@@ -6,6 +6,7 @@
 
 #include "kiln/error.hpp"
 #include "runtime/choice/competitive.hpp"
+#include "runtime/compile/candidate_request.hpp"
 #include "templates/check/compile_diagnosis.hpp"
 #include "templates/launch/launch_planner.hpp"
 
@@ -78,12 +79,7 @@ KernelCode KernelBuilder::compile(const Choice& choice, const Problem& problem) 
     code.failure = candidates_fault(error);
     return code;
   }
-  code.request.source = rendered.text;
-  code.request.source_name = rendered.template_name + ".cu";
-  code.request.source_digest = rendered.digest;
-  code.request.name_expressions = rendered.name_expressions;
-  code.request.arch = device_.info().limits.arch;
-  code.request.code = device_.info().code;
+  code.request = candidate_request(rendered, device_.info().limits.arch, device_.info().code);
   // The very code that was measured, if it is still there, whatever compiler is installed now;
   // finding it needs no compiler.
   if (!choice.toolkit.empty()) {

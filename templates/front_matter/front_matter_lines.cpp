@@ -316,7 +316,7 @@ const std::vector<std::string>& template_keys() {
       "tune",     "let",     "require",   "prefer",   "priority", "launch",      "grid",
       "block",    "cluster", "smem",      "when",     "map",      "workspace",   "cost",
       "epilogue", "overlap", "args",      "constant", "usual",    "cooperative", "include",
-      "allow",    "use",     "repeat",    "scratch"};
+      "allow",    "use",     "repeat",    "scratch",  "compile"};
   return keys;
 }
 

@@ -14,6 +14,7 @@
 #include "templates/check/macro_redefinition.hpp"
 #include "templates/check/misspelt_tunable.hpp"
 #include "templates/check/texture_check.hpp"
+#include "templates/front_matter/compile_line.hpp"
 #include "templates/front_matter/constant_line.hpp"
 #include "templates/front_matter/cost_line.hpp"
 #include "templates/front_matter/declaration_check.hpp"
@@ -96,7 +97,8 @@ class FrontMatterParser {
     finish_launches();
     parts_.space.layout = std::make_shared<const SpaceLayout>(
         guide_names_, parts_.space.tunables, parts_.space.derived, parts_.space.requirements,
-        parts_.space.preferences, values_of(parts_.space.preferences, parts_.run.costs));
+        parts_.space.preferences, values_of(parts_.space.preferences, parts_.run.costs),
+        operation_->is_declared() && parts_.compile.empty());
     find_slots(parts_.config_struct);
     find_slots(parts_.launch_struct);
     return std::move(parts_);
@@ -298,6 +300,11 @@ class FrontMatterParser {
       parts_.support.takes_epilogue = true;
     } else if (line.key == "constant") {
       read_constant(line);
+    } else if (line.key == "compile") {
+      const auto is_late = [this](auto name) {
+        return is_size(name) || contains(not_compiled_, name);
+      };
+      add_compile_line(line, parts_.space.names, is_late, parts_.compile);
     } else if (line.key == "cost") {
       read_cost_line(line, guide_names_, parts_.run.costs);
     } else if (line.key == "launch") {

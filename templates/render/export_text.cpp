@@ -140,11 +140,16 @@ std::string launch_comment(const LaunchGeometry& geometry, const std::string& na
 }
 
 /// With -arch alone, code for all devices of that generation is made as well, which the
-/// instructions of an architecture like sm_90a are refused in.
-std::string nvcc_command(std::string_view arch, const std::string& file) {
+/// instructions of an architecture like sm_90a are refused in. Where the driver is to compile, nvcc
+/// stores PTX only.
+std::string nvcc_command(std::string_view arch, const CompileOptions& options,
+                         const std::string& file) {
   const std::string_view number = arch.substr(arch.find('_') + 1);
-  return fmt::format("nvcc -std=c++20 -gencode arch=compute_{0},code=sm_{0} -c {1}", number,
-                     shell_word(file));
+  const std::string_view code = options.route == CompileRoute::ptx ? "compute" : "sm";
+  std::string flags;
+  for (const std::string& flag : options.flags) flags += " " + flag;
+  return fmt::format("nvcc -std=c++20 -gencode arch=compute_{0},code={1}_{0}{2} -c {3}", number,
+                     code, flags, shell_word(file));
 }
 
 }  // namespace
@@ -165,7 +170,7 @@ std::string export_text_as(const std::string& file, const RenderedKernel& render
       "// Compile with\n"
       "//   {}\n"
       "// Launch for {} {}{}:\n",
-      nvcc_command(limits.arch, file), problem.operation, problem.sizes_text(),
+      nvcc_command(limits.arch, rendered.options, file), problem.operation, problem.sizes_text(),
       typed == nullptr ? ""
                        : fmt::format(", with one kiln::{} as the argument{}", typed->argument,
                                      values_comment(kernel_template, geometry.front().values)));

@@ -171,6 +171,8 @@ std::string provenance(const RenderedKernel& rendered, const KernelTemplate& ker
       kernel_template.compiled_part(rendered.config).canonical(), types,
       traits.empty() ? "" : fmt::format("// traits  {}\n", traits), limits.arch);
   for (const auto& name : rendered.name_expressions) text += fmt::format("// kernel   {}\n", name);
+  // Part of the text, and so of its digest, because other options make other code.
+  if (!rendered.options.empty()) text += fmt::format("// compile  {}\n", rendered.options.text());
   return text;
 }
 
@@ -249,6 +251,8 @@ RenderedKernel render(const Catalog& catalog, const KernelTemplate& kernel_templ
   rendered.template_digest = catalog.digest(kernel_template.name());
   rendered.config = config;
   rendered.name_expressions = make_name_expressions(kernel_template, config, problem, limits);
+
+  rendered.options = kernel_template.options_of(config, problem, limits);
 
   HeaderInliner inliner(origin.headers, HeaderInliner::Mode::rendered);
   if (!problem.epilogue.empty()) {

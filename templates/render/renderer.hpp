@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "templates/catalog.hpp"
+#include "templates/compile_options.hpp"
 
 namespace kiln {
 
@@ -19,6 +20,7 @@ struct RenderedKernel {
   /// One per launch: `product_tiled<TiledConfig{.tile_m = 128, ...}, __half, ...>`, or what the
   /// launch says: `row_sum<__half, 256>`, `row_sum`.
   std::vector<std::string> name_expressions;
+  CompileOptions options;  ///< that the text has to be compiled with; `text` names them
 };
 
 /// Assembles provenance header, CUDA includes, the macros of a template without a config struct,

@@ -8,6 +8,7 @@
 #include <iterator>
 
 #include "kiln/error.hpp"
+#include "templates/space/compile_settings.hpp"
 #include "templates/space/tunable_value.hpp"
 
 namespace kiln {
@@ -25,6 +26,7 @@ constexpr std::string_view kSeparators = " ,\t\r\n";
 }
 
 bool is_name(std::string_view text) {
+  if (is_setting(text)) text.remove_prefix(kSettingPrefix.size());
   for (const char c : text) {
     const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
     const bool digit = c >= '0' && c <= '9';
@@ -36,8 +38,11 @@ bool is_name(std::string_view text) {
 }  // namespace
 
 std::size_t Config::place_of(std::string_view name) const {
+  const bool sets = is_setting(name);
   const auto place = std::lower_bound(values_.begin(), values_.end(), name,
-                                      [](const auto& pair, std::string_view wanted) {
+                                      [sets](const auto& pair, std::string_view wanted) {
+                                        const bool is_set = is_setting(pair.first);
+                                        if (is_set != sets) return sets;
                                         return std::string_view(pair.first) < wanted;
                                       });
   return static_cast<std::size_t>(place - values_.begin());

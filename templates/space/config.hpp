@@ -14,7 +14,8 @@
 namespace kiln {
 
 /// One choice for every tunable of a template: names to values (templates/space/tunable_value.hpp),
-/// ordered by name, so that equal configurations have equal text.
+/// ordered by name, so that equal configurations have equal text. Settings (compile_settings.hpp)
+/// follow the tunables: of candidates that tie, one without any has the first text.
 class Config {
  public:
   Config() = default;
@@ -27,13 +28,13 @@ class Config {
   [[nodiscard]] std::optional<std::int64_t> find(std::string_view name) const;
   /// Throws Error(usage) if the name is unknown.
   [[nodiscard]] std::int64_t at(std::string_view name) const;
-  /// By ascending name.
+  /// By ascending name, tunables first.
   [[nodiscard]] const std::vector<std::pair<std::string, std::int64_t>>& values() const {
     return values_;
   }
   [[nodiscard]] bool empty() const { return values_.empty(); }
 
-  /// "copy=cp_async stages=3 tile_m=128": sorted by name, separated by one space.
+  /// "copy=cp_async stages=3 tile_m=128": in that order, separated by one space.
   [[nodiscard]] std::string canonical() const;
   /// Reads canonical text, with spaces or commas between the pairs. Throws Error(usage) that names
   /// the faulty pair (no '=', empty or repeated name, neither a number nor a name).

@@ -11,6 +11,7 @@
 
 #include "kiln/error.hpp"
 #include "templates/nearest_name.hpp"
+#include "templates/space/compile_settings.hpp"
 #include "templates/space/space_diagram.hpp"
 #include "templates/space/space_program.hpp"
 #include "templates/space/space_repair.hpp"
@@ -155,8 +156,13 @@ std::optional<std::vector<std::int64_t>> ParamSpace::Impl::tunable_values(const 
   if (config.values().size() != program.depth()) {
     const auto known = names_of(program.tunables());
     for (const auto& [name, value] : config.values()) {
-      if (std::find(known.begin(), known.end(), name) == known.end()) {
+      if (std::find(known.begin(), known.end(), name) != known.end()) continue;
+      if (!is_setting(name) || !program.layout()->takes_settings()) {
         why = no_such_tunable(program.tunables(), name);
+        return std::nullopt;
+      }
+      if (auto bad = why_bad_setting(name, value)) {
+        why = std::move(*bad);
         return std::nullopt;
       }
     }
@@ -303,7 +309,9 @@ std::vector<Config> ParamSpace::neighbours(const Config& config) const {
       if (value == kept) continue;
       own = value;
       // One tunable moved: everything is tested again, since any step may mention it.
-      if (program.holds(*values)) found.push_back(config_of(program, *values));
+      if (program.holds(*values)) {
+        found.push_back(with_settings_of(config, config_of(program, *values)));
+      }
     }
     own = kept;
   }
@@ -316,7 +324,7 @@ std::vector<Config> ParamSpace::repaired(const Config& config, int most_changes)
   if (!values) return {};
   std::vector<Config> found;
   for (const auto& valid : repaired_values(impl_->program, *values, {most_changes, kRepairTries})) {
-    found.push_back(config_of(impl_->program, valid));
+    found.push_back(with_settings_of(config, config_of(impl_->program, valid)));
   }
   return found;
 }

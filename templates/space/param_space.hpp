@@ -43,7 +43,9 @@ struct Requirement {
 /// counted once per combination of the values that later requirements still mention (see
 /// space_diagram.hpp), so that enumerating never enters a dead branch and counting need not
 /// enumerate. Preferences cut nothing away: they mark the part of the space, preferred(), in which
-/// a search begins. Immutable once built; safe to share between threads.
+/// a search begins. Where the template takes settings (compile_settings.hpp), a configuration may
+/// have some beside its tunables: they are kept, but none is proposed. Immutable once built; safe
+/// to share between threads.
 class ParamSpace {
  public:
   /// `fixed` are the values of all names that are not tunables (problem, device), by slot of

@@ -36,13 +36,15 @@ int known_slot(const NameTable& names, const std::string& name) {
 
 SpaceLayout::SpaceLayout(NameTable names, std::vector<Tunable> tunables,
                          std::vector<DerivedValue> derived, std::vector<Requirement> requirements,
-                         std::vector<Requirement> preferences, std::vector<DerivedValue> guiding)
+                         std::vector<Requirement> preferences, std::vector<DerivedValue> guiding,
+                         bool takes_settings)
     : names_(std::move(names)),
       tunables_(std::move(tunables)),
       derived_(std::move(derived)),
       requirements_(std::move(requirements)),
       preferences_(std::move(preferences)),
-      guiding_(std::move(guiding)) {
+      guiding_(std::move(guiding)),
+      takes_settings_(takes_settings) {
   find_levels();
   find_live_slots();
   find_dependents();
@@ -60,14 +62,15 @@ const std::shared_ptr<const SpaceLayout>& SpaceLayout::preferred() const {
     auto derived = derived_;
     derived.insert(derived.end(), guiding_.begin(), guiding_.end());
     preferred_ = std::make_shared<const SpaceLayout>(names_, tunables_, std::move(derived),
-                                                     std::move(all), std::vector<Requirement>());
+                                                     std::move(all), std::vector<Requirement>(),
+                                                     std::vector<DerivedValue>(), takes_settings_);
   });
   return preferred_;
 }
 
 std::shared_ptr<const SpaceLayout> SpaceLayout::with(std::vector<Tunable> tunables) const {
   return std::make_shared<const SpaceLayout>(names_, std::move(tunables), derived_, requirements_,
-                                             preferences_, guiding_);
+                                             preferences_, guiding_, takes_settings_);
 }
 
 std::shared_ptr<const SpaceLayout> SpaceLayout::indifferent_to(
@@ -88,7 +91,7 @@ std::shared_ptr<const SpaceLayout> SpaceLayout::indifferent_to(
     return !is_about(preference.condition);
   });
   return std::make_shared<const SpaceLayout>(names_, tunables_, derived_, requirements_,
-                                             std::move(kept), guiding_);
+                                             std::move(kept), guiding_, takes_settings_);
 }
 
 void SpaceLayout::find_levels() {

@@ -22,9 +22,12 @@ class SpaceLayout {
  public:
   /// Arguments as for ParamSpace. `guiding` are further derived values, which only preferences
   /// mention: where one is undefined, the configuration is not preferred, but valid.
+  /// `takes_settings`: whether a configuration may have more than tunables (compile_settings.hpp).
   SpaceLayout(NameTable names, std::vector<Tunable> tunables, std::vector<DerivedValue> derived,
               std::vector<Requirement> requirements, std::vector<Requirement> preferences,
-              std::vector<DerivedValue> guiding = {});
+              std::vector<DerivedValue> guiding = {}, bool takes_settings = false);
+
+  [[nodiscard]] bool takes_settings() const { return takes_settings_; }
 
   /// The same with every preference as a requirement; made when first needed. Thread-safe.
   [[nodiscard]] const std::shared_ptr<const SpaceLayout>& preferred() const;
@@ -58,6 +61,7 @@ class SpaceLayout {
   std::vector<Requirement> requirements_;
   std::vector<Requirement> preferences_;
   std::vector<DerivedValue> guiding_;
+  bool takes_settings_ = false;
   std::vector<int> tunable_slots_;
   std::vector<int> derived_slots_;
   std::vector<int> level_of_slot_;        // kFixed for anything that depends on no tunable

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "kiln/gemm.hpp"
+#include "runtime/compile/candidate_request.hpp"
 #include "runtime/compile/compiler.hpp"
 #include "runtime/device.hpp"
 #include "templates/kernels/common/gemm_args.cuh"
@@ -33,12 +34,8 @@ namespace kiln::testing {
 
 [[nodiscard]] inline CompileRequest request_of(const RenderedKernel& rendered,
                                                const std::string& arch, CodeKind code) {
-  CompileRequest request;
-  request.source = rendered.text;
-  request.source_digest = rendered.digest;
-  request.name_expressions = rendered.name_expressions;
-  request.arch = arch;
-  request.code = code;
+  CompileRequest request = candidate_request(rendered, arch, code);
+  request.source_name = CompileRequest().source_name;
   return request;
 }
 

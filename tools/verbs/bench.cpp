@@ -104,6 +104,7 @@ class Benchmark {
     request.policy.data = data_text(problem);
     request.strategy = default_strategy(device);
     request.fill_waits = request.strategy == kGuided;
+    request.polish = true;
     request.candidate_timeout_s = default_candidate_timeout_s(device);
     const Work work = work_of(problem.problem);
     if (work == Work::none) {

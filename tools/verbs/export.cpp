@@ -74,6 +74,10 @@ bool is_one_line(const std::string& path) {
   return path.find_first_of("\r\n\\") == std::string::npos;
 }
 
+bool is_ptx(const RenderedKernel& rendered) {
+  return rendered.options.route == CompileRoute::ptx;
+}
+
 int export_kernel(Context& context, const ExportOptions& options) {
   const Catalog& catalog = context.catalog();
   const ProblemCase request = options.problem.request();
@@ -120,8 +124,10 @@ int export_kernel(Context& context, const ExportOptions& options) {
     cubin =
         compile_for_export(*context.compiler(), kernel_template, rendered, limits.arch, tuned_with);
     const auto& bytes = cubin->code.cubin;
-    write_file(options.cubin,
-               std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
+    std::string_view content(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    // The zero behind PTX is for the driver, not for a file.
+    if (is_ptx(rendered)) content = content.substr(0, content.find('\0'));
+    write_file(options.cubin, content);
   }
   const bool is_named = !context.flags.json && !options.output.empty() && options.output != "-" &&
                         is_one_line(options.output);
@@ -137,6 +143,8 @@ int export_kernel(Context& context, const ExportOptions& options) {
     document["template_digest"] = rendered.template_digest;
     document["config"] = to_json(config);
     document["digest"] = rendered.digest;
+    document["compile"] = {{"options", rendered.options.flags},
+                           {"route", is_ptx(rendered) ? "ptx" : "cubin"}};
     if (cubin) {
       document["cubin"] = {{"file", options.cubin},
                            {"bytes", cubin->code.cubin.size()},
@@ -150,12 +158,13 @@ int export_kernel(Context& context, const ExportOptions& options) {
   context.note(fmt::format("exported {} {}", name, config.canonical()));
   if (cubin) {
     const bool is_timed_code = cubin->code.from_store && cubin->compiler == tuned_with;
-    context.note(fmt::format("{} has the machine code of {}{}", options.cubin, cubin->compiler,
-                             is_timed_code ? ", which was timed"
-                             : tuned_with.empty()
-                                 ? ""
-                                 : "; it was compiled again, because the cubin store no longer has "
-                                   "the code that was timed"));
+    context.note(fmt::format(
+        "{} has the {} of {}{}", options.cubin,
+        is_ptx(rendered) ? "PTX, which the driver compiles," : "machine code", cubin->compiler,
+        is_timed_code        ? ", which was timed"
+        : tuned_with.empty() ? ""
+                             : "; it was compiled again, because the cubin store no longer has "
+                               "the code that was timed"));
   }
   return kExitOk;
 }
@@ -209,7 +218,8 @@ Action add_export(CLI::App& verb, const Operation& operation) {
                   "Export the best kernel of the device whose name or architecture contains TEXT")
       ->type_name("TEXT");
   verb.add_option("--cubin", o.cubin,
-                  "Also write the machine code to FILE. For the best stored kernel, this is the "
+                  "Also write the machine code to FILE (or its PTX, if the kernel is tuned with "
+                  "route=ptx). For the best stored kernel, this is the "
                   "code that was timed, as long as the cubin store has it. With --json, the "
                   "document lists the launches")
       ->type_name("FILE");

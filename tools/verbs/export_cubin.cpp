@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "kiln/error.hpp"
+#include "runtime/compile/candidate_request.hpp"
 #include "templates/check/compile_diagnosis.hpp"
 #include "templates/launch/launch_planner.hpp"
 #include "templates/launch/tensor_maps.hpp"
@@ -19,12 +20,7 @@ namespace kiln::tools {
 ExportedCubin compile_for_export(CachingCompiler& compiler, const KernelTemplate& kernel_template,
                                  const RenderedKernel& rendered, const std::string& arch,
                                  const std::string& tuned_with) {
-  CompileRequest request;
-  request.source = rendered.text;
-  request.source_name = rendered.template_name + ".cu";
-  request.source_digest = rendered.digest;
-  request.name_expressions = rendered.name_expressions;
-  request.arch = arch;
+  const CompileRequest request = candidate_request(rendered, arch, CodeKind::cubin);
   if (!tuned_with.empty()) {
     if (auto found = compiler.stored(request, tuned_with)) return {std::move(*found), tuned_with};
   }

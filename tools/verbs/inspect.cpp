@@ -177,6 +177,8 @@ std::string inspection_text(const Inspection& inspection, const InspectOptions& 
   FactSheet sheet;
   add_choice(sheet, inspection.chosen);
   sheet.add("resources", resources_text(inspection.prepared.resources));
+  const CompileOptions& compile = inspection.prepared.rendered.options;
+  if (!compile.empty()) sheet.add("compile", compile.text());
   const SourceLines source = source_of(inspection);
   const bool several = inspection.launches.size() > 1;
   if (!several) add_launch_facts(sheet, inspection.launches.front());
@@ -251,6 +253,9 @@ Json inspection_json(const Inspection& inspection) {
   const PreparedCandidate& prepared = inspection.prepared;
   document["outcome"] = to_string(prepared.outcome);
   if (!prepared.message.empty()) document["message"] = prepared.message;
+  document["compile"] = {
+      {"options", prepared.rendered.options.flags},
+      {"route", prepared.rendered.options.route == CompileRoute::ptx ? "ptx" : "cubin"}};
   document["launches"] = Json::array();
   if (prepared.outcome != Outcome::ok) return document;
   const KernelResources& used = prepared.resources;

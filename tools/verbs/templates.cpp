@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "templates/front_matter/compile_line.hpp"
 #include "templates/front_matter/constant_line.hpp"
 #include "templates/operation/operation.hpp"
 #include "templates/space/tunable_value.hpp"
@@ -145,6 +146,10 @@ Json template_json(const Catalog& catalog, const KernelTemplate& kernel_template
   for (const ConstantSpec& constant : kernel_template.constants()) {
     json["constants"].push_back(
         constant_text(constant, *find_operation(kernel_template.operation())));
+  }
+  json["compile"] = Json::array();
+  for (const CompileItem& item : kernel_template.compile_items()) {
+    json["compile"].push_back(compile_item_text(item));
   }
   json["priority"] = kernel_template.priority_text();
   json["epilogue"] = kernel_template.takes_epilogue();
@@ -310,6 +315,9 @@ std::string template_text(const KernelTemplate& kernel_template) {
   }
   for (const ConstantSpec& constant : kernel_template.constants()) {
     facts.add("constant", constant_text(constant, *find_operation(kernel_template.operation())));
+  }
+  for (const CompileItem& item : kernel_template.compile_items()) {
+    facts.add("compile", compile_item_text(item));
   }
   text += facts.text();
 

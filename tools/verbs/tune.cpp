@@ -100,6 +100,7 @@ TuneRequest tune_request(const Context& context, const TuneOptions& options,
   request.tuned = problem;
   request.strategy = options.strategy.empty() ? default_strategy(device) : options.strategy;
   request.fill_waits = request.strategy == kGuided;
+  request.polish = true;
   request.seed = options.seed;
   request.budget = budget_of(options);
   request.policy.cold = !options.warm;

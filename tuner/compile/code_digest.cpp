@@ -19,7 +19,8 @@ namespace kiln {
 std::string code_digest(CodeKind kind, std::span<const std::byte> code,
                         const std::vector<std::string>& kernels) {
   if (kind == CodeKind::cubin) return cubin_digest(code, kernels);
-  return ptx_digest({reinterpret_cast<const char*>(code.data()), code.size()}, kernels);
+  return ptx_digest({reinterpret_cast<const char*>(code.data()), code.size()}, kernels,
+                    kind == CodeKind::ptx ? PtxRegisters::noted : PtxRegisters::left_to_driver);
 }
 
 namespace {

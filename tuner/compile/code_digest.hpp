@@ -22,7 +22,7 @@ namespace kiln {
 /// the file, and the limit of registers that the assembler was given (the number that it came to
 /// counts). Of PTX comments, white space, names for debuggers and the folders of files are left
 /// out, and how many blocks the assembler was to leave room for: the registers that came of it are
-/// noted below.
+/// noted below. Of PTX that a driver compiles those blocks count, since nobody notes registers.
 [[nodiscard]] std::string code_digest(CodeKind kind, std::span<const std::byte> code,
                                       const std::vector<std::string>& kernels);
 

@@ -61,8 +61,11 @@ bool split(std::string_view ptx, std::vector<std::string_view>& tokens) {
 /// Passes on the tokens that count, with numbers for names that hold a configuration.
 class Text {
  public:
-  Text(std::vector<std::string_view> tokens, const std::vector<std::string>& kernels)
-      : tokens_(std::move(tokens)), kernels_(kernels.begin(), kernels.end()) {}
+  Text(std::vector<std::string_view> tokens, const std::vector<std::string>& kernels,
+       PtxRegisters registers)
+      : tokens_(std::move(tokens)),
+        kernels_(kernels.begin(), kernels.end()),
+        registers_(registers) {}
 
   /// False when something is not understood.
   [[nodiscard]] bool add_all() {
@@ -73,7 +76,7 @@ class Text {
         add_place();
       } else if (is_directive("file")) {
         add_file();
-      } else if (is_directive("minnctapersm")) {
+      } else if (registers_ == PtxRegisters::noted && is_directive("minnctapersm")) {
         at_ += 3;
       } else {
         add(tokens_[at_++]);
@@ -142,6 +145,7 @@ class Text {
 
   std::vector<std::string_view> tokens_;
   std::set<std::string, std::less<>> kernels_;
+  PtxRegisters registers_;
   std::size_t at_ = 0;
   std::map<std::string_view, std::size_t> numbers_;
   DigestBuilder digest_;
@@ -149,10 +153,11 @@ class Text {
 
 }  // namespace
 
-std::string ptx_digest(std::string_view ptx, const std::vector<std::string>& kernels) {
+std::string ptx_digest(std::string_view ptx, const std::vector<std::string>& kernels,
+                       PtxRegisters registers_are) {
   std::vector<std::string_view> tokens;
   if (!split(ptx, tokens)) return "";
-  Text text(std::move(tokens), kernels);
+  Text text(std::move(tokens), kernels, registers_are);
   if (!text.add_all()) return "";
   // The notes are comments, in the order of the names.
   const KernelRegisters registers = noted_registers(ptx);

@@ -11,6 +11,8 @@ namespace {
 
 constexpr double kFinalistsShare = 0.1;
 constexpr double kFinalistsMostSeconds = 4.0;
+constexpr double kPolishShare = 0.1;
+constexpr double kPolishMostSeconds = 6.0;
 constexpr double kChecksShare = 0.2;
 constexpr double kChecksMostSeconds = 8.0;
 
@@ -42,6 +44,10 @@ double finalists_share_s(const Budget& budget, int finalists) {
   // A single finalist has nothing to be compared with.
   if (budget.seconds <= 0 || finalists < 2) return 0.0;
   return std::min(kFinalistsShare * budget.seconds, kFinalistsMostSeconds);
+}
+
+double polish_share_s(const Budget& budget) {
+  return budget.seconds <= 0 ? 0.0 : std::min(kPolishShare * budget.seconds, kPolishMostSeconds);
 }
 
 double checks_share_s(const Budget& budget) {

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <limits>
@@ -29,16 +30,22 @@ class BudgetClock {
   [[nodiscard]] double left_s() const;
   /// Seconds until the search must end, so that the reserve remains.
   [[nodiscard]] double search_left_s() const;
+  /// From now on so much less is reserved. On one thread; others may read the clock meanwhile.
+  void release(double seconds) { reserved_s_ = reserved_s_ - seconds; }
 
  private:
   std::chrono::steady_clock::time_point start_;
   double end_s_ = std::numeric_limits<double>::infinity();
-  double reserved_s_ = 0.0;
+  std::atomic<double> reserved_s_ = 0.0;
 };
 
 /// What the comparison of the finalists may take out of a budget: a tenth, at most 4 s, which is
 /// many times what microsecond kernels need and still leaves slow ones a few rounds.
 [[nodiscard]] double finalists_share_s(const Budget& budget, int finalists);
+
+/// What trying the best with settings of the compiler may take out of a budget: a tenth, at most
+/// 6 s.
+[[nodiscard]] double polish_share_s(const Budget& budget);
 
 /// What looking closer at the best on an emulated device may take out of a budget: a fifth, at most
 /// 8 s.

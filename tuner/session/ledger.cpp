@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "kiln/error.hpp"
+#include "templates/space/compile_settings.hpp"
 #include "tuner/session/search_space.hpp"
 #include "tuner/session/sharing.hpp"
 
@@ -49,8 +50,11 @@ SessionLedger::~SessionLedger() {
 }
 
 void SessionLedger::take_over(Trial trial) {
-  ++progress_.known;
-  ++decided_[trial.key.template_name];
+  // A space does not count configurations with settings.
+  if (!has_settings(trial.key.config)) {
+    ++progress_.known;
+    ++decided_[trial.key.template_name];
+  }
   consider(trial);
   trials_.push_back(std::move(trial));
 }

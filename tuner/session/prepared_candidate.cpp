@@ -14,6 +14,7 @@
 
 #include "kiln/error.hpp"
 #include "runtime/choice/competitive.hpp"
+#include "runtime/compile/candidate_request.hpp"
 #include "templates/check/compile_diagnosis.hpp"
 #include "templates/front_matter/allow_line.hpp"
 #include "templates/launch/launch_evaluator.hpp"
@@ -105,18 +106,6 @@ void plan_cases(const KernelTemplate& kernel_template, const Config& config,
   }
 }
 
-CompileRequest compile_request(const RenderedKernel& rendered, const DeviceLimits& limits,
-                               CodeKind code) {
-  CompileRequest request;
-  request.source = rendered.text;
-  request.source_name = fmt::format("{}.cu", rendered.template_name);
-  request.source_digest = rendered.digest;
-  request.name_expressions = rendered.name_expressions;
-  request.arch = limits.arch;
-  request.code = code;
-  return request;
-}
-
 /// Fills `resources` from the compiler's facts and judges them.
 void inspect(PreparedCandidate& prepared, const KernelTemplate& kernel_template,
              const Problem& problem, const DeviceLimits& limits, Admission admission) {
@@ -161,7 +150,8 @@ void complete(PreparedCandidate& prepared, const KernelTemplate& kernel_template
   }
   prepared.job.accepted = accepted_text(kernel_template.launches());
   prepared.job.unit = {prepared.compiled.cubin, prepared.compiled.lowered_names};
-  prepared.code_digest = run_digest(code, prepared.job, tuned);
+  prepared.code_digest =
+      run_digest(code_kind_of(prepared.rendered.options, code), prepared.job, tuned);
 }
 
 }  // namespace
@@ -180,7 +170,7 @@ PreparedCandidate prepare_candidate(const Candidate& candidate, const Catalog& c
         render(catalog, kernel_template, candidate.config, cases.front().problem, limits);
     at_fault = Outcome::out_of_resources;
     plan_cases(kernel_template, candidate.config, limits, cases, prepared.job);
-    prepared.compiled = compiler.compile(compile_request(prepared.rendered, limits, code));
+    prepared.compiled = compiler.compile(candidate_request(prepared.rendered, limits.arch, code));
     inspect(prepared, kernel_template, cases.front().problem, limits, admission);
   } catch (const EmptyGridError& error) {
     prepared.outcome = Outcome::launch_failed;

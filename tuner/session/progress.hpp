@@ -35,7 +35,7 @@ struct Progress {
   double remaining_s = 0.0;        ///< estimate; the smaller of budget and work left
   bool by_time = false;            ///< the budget of time ends before `planned` is reached
   double share = 0.0;              ///< 0 to 1: of that budget if `by_time`, else of `planned`
-  std::string phase;               ///< "preparing", "searching", "finalists", "done"
+  std::string phase;               ///< "preparing", "searching", "polishing", "finalists", "done"
 };
 
 /// Receives a session's events on the thread that runs it. Must not throw.

@@ -30,6 +30,9 @@ struct TuneRequest {
   /// Try other launches of the best codes while compilers are busy, if a time is all that limits
   /// the session and the device measures.
   bool fill_waits = false;
+  /// Try the best candidates with settings of the compiler at the end (polish.hpp), under the same
+  /// conditions.
+  bool polish = false;
   Thoroughness thoroughness = Thoroughness::full;
 };
 

@@ -27,6 +27,7 @@ struct Proposal {
     likely,      ///< what an application would get as things are
     strategy,
     variant,  ///< of a good one, tried while code is being compiled
+    polish,   ///< a good one with settings of the compiler, once the search is over
   };
   Candidate candidate;
   Origin origin = Origin::strategy;

@@ -19,6 +19,7 @@
 #include "kiln/error.hpp"
 #include "runtime/choice/kernel_chooser.hpp"
 #include "templates/operation/judge.hpp"
+#include "templates/space/compile_settings.hpp"
 #include "tuner/kept_sizes.hpp"
 #include "tuner/session/begin_task.hpp"
 #include "tuner/session/checks.hpp"
@@ -27,6 +28,7 @@
 #include "tuner/session/context.hpp"
 #include "tuner/session/finalists.hpp"
 #include "tuner/session/ledger.hpp"
+#include "tuner/session/polish.hpp"
 #include "tuner/session/prepared_candidate.hpp"
 #include "tuner/session/resume.hpp"
 #include "tuner/session/search.hpp"
@@ -69,11 +71,14 @@ class DeviceSession {
         request_(context.request),
         search_compiler_(compiler, [this] { return search_.must_end(); }),
         last_compiler_(compiler, [this] { return context_.stop || clock_.left_s() <= 0.0; }),
+        polish_compiler_(compiler, [this] { return search_.must_end(); }),
         evaluator_(evaluator),
+        polishes_(request_.polish && !is_repeatable(context) && has_polish(space)),
+        polish_s_(polishes_ ? polish_share_s(request_.budget) : 0.0),
         clock_(request_.budget,
                is_modelled(context)
                    ? checks_share_s(request_.budget)
-                   : finalists_share_s(request_.budget, request_.policy.finalists)),
+                   : polish_s_ + finalists_share_s(request_.budget, request_.policy.finalists)),
         space_(space),
         forecast_(space),
         strategy_(make_strategy(
@@ -108,12 +113,16 @@ class DeviceSession {
   [[nodiscard]] bool decide_variant();
   [[nodiscard]] bool evaluate(const Proposal& proposal, const EvaluationJob& planned, Trial& trial);
   void give_up_hopeless();
+  void polish();
 
   const SessionContext& context_;
   const TuneRequest& request_;
   SessionCompiler search_compiler_;  ///< of the set-up and the candidates
   SessionCompiler last_compiler_;    ///< of the finalists
+  SessionCompiler polish_compiler_;
   Evaluator& evaluator_;
+  bool polishes_;
+  double polish_s_;  ///< reserved for polish() while the search runs
   BudgetClock clock_;
   const SearchSpace& space_;
   CompileForecast forecast_;
@@ -139,6 +148,7 @@ TuneResult DeviceSession::run() {
         "these candidates. Next: when the other run has ended, `kiln show` lists the results",
         elsewhere_));
   }
+  polish();
   std::vector<Trial> finalists;
   if (state != "interrupted") {
     ledger_.enter("finalists");
@@ -221,7 +231,9 @@ void DeviceSession::take_over() {
   for (auto& trial : inheritance.known) {
     const Candidate candidate{trial.key.template_name, trial.key.config};
     proposals_.exclude(candidate);
-    strategy_->observe(candidate, trial.outcome, trial.timing ? trial.timing->median_ns : 0.0);
+    if (!has_settings(candidate.config)) {
+      strategy_->observe(candidate, trial.outcome, trial.timing ? trial.timing->median_ns : 0.0);
+    }
     if (trial.environment != context_.environment) ++elsewhere;
     ledger_.take_over(std::move(trial));
   }
@@ -281,8 +293,10 @@ bool DeviceSession::decide(const Proposal& proposal, const PreparedCandidate& pr
     ledger_.count_code(same.has_value());
   }
   const Trial& recorded = ledger_.record(std::move(trial));
-  strategy_->observe(proposal.candidate, recorded.outcome,
-                     recorded.timing ? recorded.timing->median_ns : 0.0);
+  if (!has_settings(proposal.candidate.config)) {
+    strategy_->observe(proposal.candidate, recorded.outcome,
+                       recorded.timing ? recorded.timing->median_ns : 0.0);
+  }
   if (eligible(recorded)) {
     finalists_.keep(prepared, recorded, ledger_.progress().device_s - device_s);
     variants_.keep(prepared, ledger_);
@@ -315,9 +329,10 @@ bool DeviceSession::evaluate(const Proposal& proposal, const EvaluationJob& plan
   job.best_ns = ledger_.best_ns();
   job.timeout_s = request_.candidate_timeout_s;
   auto evaluation = ledger_.occupy_device([&] {
-    return evaluator_.evaluate(job, StopGrace(context_.stop, &clock_), [this] {
+    return evaluator_.evaluate(job, StopGrace(context_.stop, &clock_), [this, &proposal] {
       try {
-        search_.fill();
+        // Once the search is over, its pool takes no more.
+        if (proposal.origin != Proposal::Origin::polish) search_.fill();
       } catch (...) {
         failed_ = std::current_exception();  // once the candidate has its outcome
       }
@@ -342,6 +357,29 @@ bool DeviceSession::evaluate(const Proposal& proposal, const EvaluationJob& plan
     trial.verification = std::move(evaluation->verification);
   }
   return true;
+}
+
+/// Off for repeatable runs: predictions are the same for every route, and a count of candidates is
+/// for the search. Without a new result, an earlier session polished, or found no time for it.
+void DeviceSession::polish() {
+  if (!polishes_ || !ledger_.found_any()) return;
+  clock_.release(polish_s_);
+  if (search_.must_end()) return;
+  ledger_.enter("polishing");
+  const EndOfCompiling end(polish_compiler_);
+  Polish(context_, ledger_)
+      .run({.take = [this](const Candidate& candidate) { return proposals_.take(candidate); },
+            .prepare =
+                [this](const Candidate& candidate) {
+                  return prepare_candidate(candidate, context_.catalog, polish_compiler_,
+                                           context_.limits, cases_, Admission::competitive,
+                                           context_.code);
+                },
+            .decide =
+                [this](const Candidate& candidate, const PreparedCandidate& prepared) {
+                  return decide({candidate, Proposal::Origin::polish}, prepared);
+                },
+            .must_end = [this] { return search_.must_end(); }});
 }
 
 void DeviceSession::give_up_hopeless() {

@@ -41,7 +41,7 @@ struct LastEnumerator<Outcome> {
 };
 template <>
 struct LastEnumerator<CodeKind> {
-  static constexpr CodeKind value = CodeKind::ptx;
+  static constexpr CodeKind value = CodeKind::driver_ptx;
 };
 template <>
 struct LastEnumerator<Provenance> {
@@ -161,7 +161,7 @@ KILN_WIRE_FIELDS(DeviceInfo, spec, limits, device_class, driver, uuid, total_mem
                  provenance, most_products)
 KILN_WIRE_FIELDS(CompilerGreeting, identity)
 KILN_WIRE_FIELDS(CompileRequest, source, source_name, source_digest, name_expressions, plain_names,
-                 arch, line_info, code, give_up)
+                 arch, options, line_info, code, give_up)
 KILN_WIRE_FIELDS(KernelResources, registers, spill_store_bytes, spill_load_bytes, stack_bytes,
                  smem_static_bytes, smem_dynamic_bytes, occupancy)
 KILN_WIRE_FIELDS(CompileResult, ok, cubin, lowered_names, resources, warnings, log, seconds,

@@ -17,6 +17,8 @@
 
 #include "kiln/error.hpp"
 #include "runtime/compile/cuda_paths.hpp"
+#include "runtime/compile/ptx_limit.hpp"
+#include "templates/compile_options.hpp"
 #include "tests/unit/runtime/temporary_folder.hpp"
 
 namespace kiln {
@@ -188,6 +190,77 @@ TEST_F(NvrtcCompilerTest, GivesPtxInPlaceOfMachineCode) {
   EXPECT_NE(text.find(".visible .entry k("), std::string::npos);
   EXPECT_NE(text.find(".loc"), std::string::npos) << "findings name source lines";
   EXPECT_EQ(text.find('\0'), std::string::npos);
+}
+
+TEST_F(NvrtcCompilerTest, GivesACandidatesOptionsToTheCompiler) {
+  CompileRequest divides;
+  divides.source = "extern \"C\" __global__ void k(float* x) { *x = 1.0F / *x; }";
+  divides.plain_names = {"k"};
+  divides.arch = "sm_90a";
+  divides.code = CodeKind::ptx;
+  const auto ptx_with = [&](std::vector<std::string> options) {
+    divides.options = std::move(options);
+    const CompileResult result = compiler_->compile(divides);
+    EXPECT_TRUE(result.ok) << result.log;
+    return std::string(reinterpret_cast<const char*>(result.cubin.data()), result.cubin.size());
+  };
+  EXPECT_THAT(ptx_with({}), HasSubstr("rcp.rn.f32"));
+  EXPECT_THAT(ptx_with({"--ftz=true"}), HasSubstr("rcp.rn.ftz.f32"));
+  EXPECT_THAT(ptx_with({"--use_fast_math", "--prec-div=true"}), HasSubstr("rcp.rn.ftz.f32"))
+      << "what says more counts, whatever it is implied by";
+  EXPECT_EQ(compiler_->options_text(divides),
+            "--gpu-architecture=sm_90a --std=c++20 --generate-line-info --use_fast_math "
+            "--prec-div=true ptx noted by kernel");
+}
+
+// Each option that a compile line may give, with a value that it may have.
+TEST_F(NvrtcCompilerTest, UnderstandsEveryOptionOfACompileLine) {
+  for (const CompileOptionRule& rule : compile_option_rules()) {
+    if (rule.name == kRouteOption) continue;
+    CompileRequest one = request();
+    std::string option(rule.name);
+    if (rule.value == OptionValue::truth) option += "=true";
+    if (rule.value == OptionValue::number) option += "=" + std::to_string(rule.most);
+    if (rule.value == OptionValue::word) option += "=" + std::string(rule.words.substr(0, 2));
+    one.options = {option};
+    const CompileResult result = compiler_->compile(one);
+    EXPECT_TRUE(result.ok) << option << "\n" << result.log;
+    EXPECT_THAT(result.log, Not(HasSubstr("warning"))) << option;
+  }
+}
+
+TEST_F(NvrtcCompilerTest, GivesADriverPtxWithTheLimitOfRegisters) {
+  CompileRequest request;
+  request.source =
+      "extern \"C\" __global__ void k(float* x) { *x = 1.0F; }\n"
+      "extern \"C\" __global__ void __launch_bounds__(256) bounded(float* x) { *x = 1.0F; }";
+  request.plain_names = {"k", "bounded"};
+  request.arch = "sm_90a";
+  request.options = {"--maxrregcount=40"};
+  const std::string cubin_options = compiler_->options_text(request);
+  request.code = CodeKind::driver_ptx;
+  EXPECT_NE(compiler_->options_text(request), cubin_options);
+  const CompileResult result = compiler_->compile(request);
+  ASSERT_TRUE(result.ok) << result.log;
+  const std::string text(reinterpret_cast<const char*>(result.cubin.data()), result.cubin.size());
+  EXPECT_EQ(text.find('\0'), text.size() - 1) << "the driver needs it";
+  EXPECT_THAT(text, Not(HasSubstr(".loc")));
+  const std::size_t limit = text.find(".maxnreg 40");
+  ASSERT_NE(limit, std::string::npos) << text;
+  EXPECT_EQ(text.find(".maxnreg", limit + 1), std::string::npos) << "one kernel has bounds";
+  EXPECT_GT(result.resources.registers, 0) << "of the machine code that NVRTC made";
+}
+
+TEST(PtxLimit, StandsBetweenParametersAndBody) {
+  EXPECT_EQ(with_register_limit(".visible .entry k(\n.param .u64 p\n)\n{\nret;\n}\n", 64),
+            ".visible .entry k(\n.param .u64 p\n)\n.maxnreg 64\n{\nret;\n}\n");
+  EXPECT_EQ(with_register_limit(".entry k()\n{ret;}\n.entry l\n{ret;}", 32),
+            ".entry k()\n.maxnreg 32\n{ret;}\n.entry l\n.maxnreg 32\n{ret;}");
+  for (const std::string text :
+       {".entry k()\n.maxntid 128, 1, 1\n{ret;}", ".entry k()\n.reqntid 32\n{ret;}",
+        ".extern .entry k();\n.func f() {ret;}"}) {
+    EXPECT_EQ(with_register_limit(text, 64), text);
+  }
 }
 
 TEST(CudaPathsTest, MissingHeadersSayWhatToInstall) {

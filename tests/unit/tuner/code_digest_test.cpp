@@ -67,6 +67,15 @@ std::string replaced(std::string text, const std::string& from, const std::strin
   return text.replace(at, from.size(), to);
 }
 
+// Nobody knows what registers a driver's compiler will use: what it is told has to count.
+TEST(PtxDigest, BoundsCountWhereADriverCompiles) {
+  const auto of_driver = [](int blocks) {
+    return ptx_digest(ptx_of(kKernel, "_Z1cv", blocks), {kKernel}, PtxRegisters::left_to_driver);
+  };
+  EXPECT_EQ(of_driver(1), of_driver(1));
+  EXPECT_NE(of_driver(1), of_driver(2));
+}
+
 TEST(PtxDigest, NamesCommentsAndSpaceHaveNoPartInIt) {
   const std::string expected = digest(ptx_of(kKernel));
   EXPECT_EQ(expected.size(), 32U);

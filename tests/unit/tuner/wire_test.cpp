@@ -149,6 +149,18 @@ EvaluationSetup declared_sample() {
   return setup;
 }
 
+TEST(Messages, OptionsOfACompilationSurviveTheTrip) {
+  CompileRequest request;
+  request.source = "text";
+  request.arch = "sm_90a";
+  request.options = {"--ftz=true", "--maxrregcount=64"};
+  request.code = CodeKind::driver_ptx;
+  const auto read = decode_message<CompileRequest>(encode_message(request));
+  ASSERT_TRUE(read);
+  EXPECT_EQ(read->options, request.options);
+  EXPECT_EQ(read->code, CodeKind::driver_ptx);
+}
+
 TEST(Messages, DeclaredOperationsSurviveTheTrip) {
   const EvaluationSetup setup = declared_sample();
   const auto back = decode_message<EvaluationSetup>(encode_message(setup));

@@ -29,6 +29,7 @@
 //@ require    m % MWG == 0   // only whole tiles
 //@ require    n % NWG == 0
 //@ require    k % KWG == 0
+//@ compile    --ftz=true   // CuPy always gives this option, so Kernel Tuner has it, too
 //@ launch     cltune_gemm
 //@   grid     m / MWG, n / NWG
 //@   block    MDIMC, NDIMC

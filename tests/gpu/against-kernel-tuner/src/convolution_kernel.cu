@@ -11,6 +11,7 @@
 //@ tune       read_only = 0 1                 // reads the image through the read-only cache
 //@ require    block_size_x * block_size_y <= device.max_threads
 //@ require    use_padding == 0 || block_size_x % 32 != 0   // a warp has one row: nothing to pad
+//@ compile    --ftz=true   // CuPy always gives this option, so Kernel Tuner has it, too
 //@ launch     convolution
 //@   grid     ceil_div(width, block_size_x * tile_size_x),
 //@            ceil_div(height, block_size_y * tile_size_y)

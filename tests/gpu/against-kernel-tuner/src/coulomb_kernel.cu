@@ -14,6 +14,7 @@
 //@ require    use_constant_memory == 0 || use_soa == 0
 //@ require    use_soa == 1 || vector_size == 1
 //@ workspace  16 * round_up(count, 4)
+//@ compile    --ftz=true   // CuPy always gives this option, so Kernel Tuner has it, too
 //@ launch     coulomb_arrays
 //@   when     use_soa
 //@   grid     ceil_div(round_up(count, 4), 256)

@@ -15,6 +15,7 @@
 //@ require    block_size_x * block_size_y <= device.max_threads
 //@ require    tile_size_x > 1 || tile_stride_x == 0
 //@ require    tile_size_y > 1 || tile_stride_y == 0
+//@ compile    --ftz=true   // CuPy always gives this option, so Kernel Tuner has it, too
 //@ launch     dedispersion
 //@   grid     ceil_div(dms, block_size_x * tile_size_x),
 //@            ceil_div(length, block_size_y * tile_size_y)

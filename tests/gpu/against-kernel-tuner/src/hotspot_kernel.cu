@@ -22,6 +22,7 @@
 //@ workspace  4 * width * height
 //
 // A launch for every temporal_tiling_factor steps.
+//@ compile    --ftz=true   // CuPy always gives this option, so Kernel Tuner has it, too
 //@ launch     hotspot
 //@   when     0 * temporal_tiling_factor < steps
 //@   grid     ceil_div(width, block_size_x * tile_size_x),

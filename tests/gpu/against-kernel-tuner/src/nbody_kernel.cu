@@ -15,6 +15,7 @@
 //@ require    local_mem == 0 || inner_unroll_factor1 == 0
 //@ require    use_soa == 1 || vector_type == 1
 //@ workspace  16 * round_up(n, 4)
+//@ compile    --ftz=true   // CuPy always gives this option, so Kernel Tuner has it, too
 //@ launch     nbody_arrays
 //@   when     use_soa
 //@   grid     ceil_div(round_up(n, 4), 256)

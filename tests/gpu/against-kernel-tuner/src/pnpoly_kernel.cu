@@ -10,6 +10,7 @@
 //@ tune       use_precomputed_slopes = 0 1      // slopes from memory, or divided in the kernel
 //@ tune       use_method = 0 1                  // branches, or the parity of a sum
 //@ require    block_size_x <= device.max_threads
+//@ compile    --ftz=true   // CuPy always gives this option, so Kernel Tuner has it, too
 //@ launch     pnpoly
 //@   grid     ceil_div(n, block_size_x * tile_size)
 //@   block    block_size_x
