@@ -172,6 +172,7 @@ bool names_all(const std::vector<std::string>& names, const Config& config) {
 ForeignValue foreign_value_of(std::int64_t value) {
   using Kind = ForeignValue::Kind;
   std::string text = value_text(value);
+  if (is_real_value(value) && text.ends_with('f')) text.pop_back();
   if (!is_named_value(value)) return {Kind::number, std::move(text)};
   const bool is_boolean = text == "true" || text == "false";
   return {is_boolean ? Kind::boolean : Kind::text, std::move(text)};

@@ -55,9 +55,8 @@ class ConfigReader {
       }
       Column column{tunable.name, *place, values_text(tunable.values)};
       for (const std::int64_t value : tunable.values) {
-        const std::string text = value_text(value);
-        column.values[text] = value;
-        if (const auto number = number_in(text)) column.numbers[*number] = value;
+        column.values[value_text(value)] = value;
+        if (!is_named_value(value)) column.numbers[number_of(value)] = value;
       }
       columns_.push_back(std::move(column));
     }
