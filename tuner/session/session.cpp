@@ -344,7 +344,8 @@ bool DeviceSession::evaluate(const Proposal& proposal, const EvaluationJob& plan
   trial.message = std::move(evaluation->message);
   trial.timing = std::move(evaluation->timing);
   // With any other outcome the verifier reached no verdict.
-  if (trial.outcome == Outcome::ok || trial.outcome == Outcome::wrong_result) {
+  if ((trial.outcome == Outcome::ok && !evaluation->hopeless) ||
+      trial.outcome == Outcome::wrong_result) {
     trial.verification = std::move(evaluation->verification);
   }
   return true;
