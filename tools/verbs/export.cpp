@@ -204,11 +204,10 @@ Action add_export(CLI::App& verb, const Operation& operation) {
   auto& o = *options;
   verb.add_flag(
       "--database", o.database,
-      "Write all trials and tuning sessions as JSON lines. With a problem, write only the trials "
-      "and sessions of this problem");
+      "Write all trials and tuning sessions as JSON lines; with a problem, only those of this "
+      "problem");
   verb.add_option("--format", o.format,
-                  "Write trials as FORMAT: a cache file of Kernel Tuner, a T4 file or a table. The "
-                  "first two need a problem; csv without a problem writes all trials")
+                  "Write trials in FORMAT: kernel_tuner, t4 or csv; the first two need a problem")
       ->type_name("FORMAT");
   verb.add_option(
           "--template", o.template_name,

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -100,20 +99,11 @@ class ConfigReader {
       if (!is_boolean && value.kind != ForeignValue::Kind::number) return std::nullopt;
       // 1 and 1.0 are the same number, and Python's True is 1.
       const double number = is_boolean ? (value.text == "true" ? 1.0 : 0.0)
-                                       : number_in(value.text).value_or(-HUGE_VAL);
+                                       : std::strtod(value.text.c_str(), nullptr);
       const auto known = numbers.find(number);
       return known == numbers.end() ? std::nullopt : std::optional(known->second);
     }
   };
-
-  /// The number that the text is, if it is one.
-  static std::optional<double> number_in(const std::string& text) {
-    char* end = nullptr;
-    const double number = std::strtod(text.c_str(), &end);
-    if (text.empty() || end != text.c_str() + text.size() || std::isnan(number))
-      return std::nullopt;
-    return number;
-  }
 
   void refuse_other_tunables(const std::vector<std::string>& missing,
                              const std::vector<std::string>& extra) const {

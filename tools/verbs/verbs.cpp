@@ -100,7 +100,7 @@ const std::vector<Verb>& verbs() {
        "application would get, the reason for this choice, and the C++ code that uses the kernel.",
        examples("show"), add_show},
       {"export", kResults, kNoDevice,
-       "Write a kernel as one .cu file, or stored trials in several formats",
+       "Write a kernel as one .cu file, or trials in several formats",
        "By default, export writes the best stored kernel. To choose another kernel, name its "
        "template with --template and fix tunables with --set. The .cu file does not need "
        "Kiln's headers. With --database or --format, export writes trials.",
