@@ -23,6 +23,8 @@ struct PointerUse {
   /// all.
   bool is_by_block_and_more = false, is_by_block_number = false, is_without_block = false;
   bool is_indirect = false;  ///< other arrays say where
+  /// What indices tell of the extents: "height, width", the outermost first.
+  std::set<std::string> extents;
 };
 
 /// One dimension of a launch, as the body shows it.
@@ -37,6 +39,8 @@ struct DimensionUse {
   std::string shift;  ///< by which this blockIdx is shifted to the left, if that is no number
   /// Sizes that this blockIdx, or what follows from it, is multiplied by: lengths of rows.
   std::vector<std::string> row_lengths;
+  /// Lengths of rows along which this blockIdx leads, though nothing compares it with them.
+  std::vector<std::string> columns;
   /// Numbers by which loops go on that begin at this threadIdx.
   std::vector<std::string> strides;
 };
@@ -51,8 +55,10 @@ struct BodyFacts {
 };
 
 /// `constants` are names whose value is known when the kernel is compiled: they may be a part of
-/// factors.
+/// factors. `sizes` are names of the file that stand for sizes of the problem, beside the kernel's
+/// parameters.
 [[nodiscard]] BodyFacts read_body(const SourceModel& model, const SourceKernel& kernel,
-                                  const std::set<std::string, std::less<>>& constants);
+                                  const std::set<std::string, std::less<>>& constants,
+                                  const std::set<std::string, std::less<>>& sizes = {});
 
 }  // namespace kiln::tools

@@ -55,12 +55,14 @@ bool sets_variable(const CodeToken& token) {
 }  // namespace
 
 IndexReader::IndexReader(const SourceModel& model, const SourceKernel& kernel,
-                         const std::set<std::string, std::less<>>& constants)
+                         const std::set<std::string, std::less<>>& constants,
+                         const std::set<std::string, std::less<>>& sizes)
     : model_(model),
       tokens_(model.code.tokens),
       begin_(kernel.body_begin),
       end_(kernel.body_end),
-      constants_(constants) {
+      constants_(constants),
+      integers_(sizes) {
   for (const auto& parameter : kernel.parameters) {
     const bool is_integer = integer_type(parameter.type, model.type_aliases).has_value();
     if (parameter.pointers == 0 && is_integer) integers_.insert(parameter.name);
@@ -74,6 +76,7 @@ IndexReader::IndexReader(const SourceModel& model, const SourceKernel& kernel,
   read_indices();
   read_rows();
   read_strides();
+  read_columns();
 }
 
 bool IndexReader::sees(std::size_t i, std::string_view text) const {
@@ -186,6 +189,15 @@ void IndexReader::read_comparisons() {
     for (const Range& side : {left, right}) {
       for (std::size_t at = side.first; at < side.second; ++at) {
         if (integers_.contains(tokens_[at].text)) compared_.emplace(tokens_[at].text);
+      }
+    }
+    for (const auto& [side, other] : {std::pair(left, right), std::pair(right, left)}) {
+      const auto limit = plain_text(other, true);
+      if (!limit || !integers_.contains(*limit)) continue;
+      for (std::size_t at = side.first; at < side.second; ++at) {
+        const bool is_local = is_variable(at) && !integers_.contains(tokens_[at].text) &&
+                              !constants_.contains(tokens_[at].text);
+        if (is_local) limits_[std::string(tokens_[at].text)].insert(*limit);
       }
     }
     const unsigned of_left = dimensions_of(left);

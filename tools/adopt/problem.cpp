@@ -17,8 +17,9 @@ namespace {
 
 class ProblemReader {
  public:
-  ProblemReader(const SourceModel& model, const std::vector<AdoptedKernel>& kernels)
-      : model_(model), kernels_(kernels) {}
+  ProblemReader(const SourceModel& model, const std::vector<AdoptedKernel>& kernels,
+                const std::vector<SizeMacro>& macros)
+      : model_(model), kernels_(kernels), macros_(macros) {}
 
   ProblemGuess run() {
     find_between();
@@ -31,12 +32,25 @@ class ProblemReader {
         }
       }
     }
+    for (const SizeMacro& macro : macros_) {
+      NumberGuess size;
+      size.parameter = macro.name;
+      size.type = "int";
+      size.macro = macro;
+      result_.sizes.push_back(std::move(size));
+    }
     for (std::size_t i = 0; i < result_.row_sizes.size(); ++i) find_row_size(i);
     for (const auto& constant : model_.constants) add_constant(constant);
     // An operand's types give it further names, so sizes and scalars choose theirs afterwards.
     for (auto& operand : result_.operands) operand.name = unique_name(operand.parameter, true);
     for (auto* numbers : {&result_.sizes, &result_.scalars}) {
-      for (auto& number : *numbers) number.name = unique_name(number.parameter, false);
+      for (auto& number : *numbers) {
+        number.name = unique_name(number.macro && !number.macro->is_fixed
+                                      ? name_beside_macro(number.parameter)
+                                      : number.parameter,
+                                  false);
+        result_.names.emplace(number.parameter, number.name);
+      }
     }
     for (auto& size : result_.row_sizes) {
       if (!size.empty()) size = result_.names.at(size);
@@ -144,6 +158,7 @@ class ProblemReader {
       if (known.parameter != parameter.name) continue;
       // What was read before is an input; what an earlier kernel wrote need not be one.
       if (known.role == "in" && role != "in") known.role = "inout";
+      known.is_const = known.is_const && parameter.is_const;
       return;
     }
     OperandGuess operand;
@@ -151,6 +166,7 @@ class ProblemReader {
     operand.role = role;
     operand.has_pointers = parameter.pointers == 2;
     operand.cpp_type = parameter.type;
+    operand.is_const = parameter.is_const;
     const PointerUse& used = use(kernel, parameter.name);
     if (used.is_atomic) {
       operand.role_comment = "inout: atomics add to the old values";
@@ -213,7 +229,8 @@ class ProblemReader {
       const bool is_type = each.kind == SourceTemplateParameter::Kind::type;
       if (!is_type || each.name != parameter.type) continue;
       result_.scalar_types.insert(each.name);
-      result_.scalars.push_back({parameter.name, "", "f32", fmt::format("a {}, ", each.name)});
+      result_.scalars.push_back(
+          {parameter.name, "", "f32", fmt::format("a {}, ", each.name), "", ""});
       return;
     }
     const auto scalar = number_type(parameter.type, model_.type_aliases);
@@ -221,7 +238,7 @@ class ProblemReader {
     if (!scalar) return;
     const std::string scalar_name(to_string(*scalar));
     if (!type) {
-      result_.scalars.push_back({parameter.name, "", scalar_name, ""});
+      result_.scalars.push_back({parameter.name, "", scalar_name, "", "", ""});
       return;
     }
     const BodyFacts& facts = kernels_[kernel].facts;
@@ -247,6 +264,7 @@ class ProblemReader {
     const BodyFacts& facts = kernels_.front().facts;
     const DimensionUse& use = facts.dimensions[dimension];
     if (!use.has_block || !use.bounds.empty() || use.row_lengths.empty()) return;
+    if (use.columns.size() == 1) return;
     const auto is_row = [&](const NumberGuess& size) {
       const auto& lengths = use.row_lengths;
       return !facts.compared.contains(size.parameter) &&
@@ -314,6 +332,16 @@ class ProblemReader {
     return true;
   }
 
+  /// A tunable has the macro's own name: `grid_width` leaves "width" to the size, `W` "w".
+  [[nodiscard]] static std::string name_beside_macro(const std::string& macro) {
+    const std::string lower = snake_case(macro);
+    for (auto at = lower.find('_'); at != std::string::npos; at = lower.find('_', at + 1)) {
+      const std::string last = lower.substr(at + 1);
+      if (is_size_name(last)) return last;
+    }
+    return lower == macro ? lower + "_size" : lower;
+  }
+
   /// Names of an operation differ, and some mean something in each of them.
   std::string unique_name(const std::string& parameter, bool is_operand) {
     static const std::set<std::string, std::less<>> kTaken{
@@ -343,10 +371,38 @@ class ProblemReader {
     return places;
   }
 
+  /// What all indices of the operand agree on, in all kernels, or "".
+  [[nodiscard]] std::string indexed_extents(const std::string& parameter) const {
+    std::set<std::string> extents;
+    for (const auto& kernel : kernels_) {
+      const auto found = kernel.facts.pointers.find(parameter);
+      if (found == kernel.facts.pointers.end() || found->second.is_indirect) continue;
+      extents.insert(found->second.extents.begin(), found->second.extents.end());
+    }
+    return extents.size() == 1 ? renamed_words(*extents.begin(), result_.names) : "";
+  }
+
+  /// The kernel that writes an operand, or else the first that has it.
+  [[nodiscard]] const AdoptedKernel& kernel_of(const OperandGuess& operand) const {
+    const AdoptedKernel* first = nullptr;
+    for (const auto& kernel : kernels_) {
+      const auto found = kernel.facts.pointers.find(operand.parameter);
+      if (found == kernel.facts.pointers.end()) continue;
+      if (first == nullptr) first = &kernel;
+      if (found->second.is_written && operand.role != "in") return kernel;
+    }
+    return first == nullptr ? kernels_.front() : *first;
+  }
+
   void guess_extents(OperandGuess& operand) const {
     const auto sizes = result_.size_names();
     const auto places = written_places(operand.parameter);
-    const auto of_grid = grid_sizes(kernels_.front(), result_);
+    const AdoptedKernel& kernel = kernel_of(operand);
+    const auto of_grid = grid_sizes(kernel, result_);
+    const std::string indexed = indexed_extents(operand.parameter);
+    const bool has_one_block =
+        std::none_of(kernel.facts.dimensions.begin(), kernel.facts.dimensions.end(),
+                     [](const DimensionUse& use) { return use.has_block; });
     const int parts = operand.element ? operand.element->parts : 1;
     const bool is_number = places.size() == 1 && *places.begin() == "0";
     const bool is_by_block = std::any_of(
@@ -361,12 +417,14 @@ class ProblemReader {
     if (operand.has_pointers) {
       operand.extents_comment += "; the first extent is the number of pointers";
       if (of_grid.size() > 1) operand.extents = fmt::format("{}", fmt::join(of_grid, ", "));
-    } else if (is_number && operand.role != "in") {
+    } else if ((is_number || (is_by_block && has_one_block)) && operand.role != "in") {
       operand.extents = "1";
     } else if (is_by_block) {
       operand.extents_comment =
           "extents: the number of values that all blocks together write; if the kernel needs "
           "these values only temporarily, replace the operand with a workspace";
+    } else if (!indexed.empty() && (sizes.size() > 1 || indexed.find(',') != std::string::npos)) {
+      operand.extents = indexed;
     } else if (sizes.size() == 1) {
       operand.extents = sizes.front();
     } else if (operand.role != "in" && of_grid.size() == sizes.size() && !sizes.empty()) {
@@ -382,6 +440,7 @@ class ProblemReader {
 
   const SourceModel& model_;
   const std::vector<AdoptedKernel>& kernels_;
+  const std::vector<SizeMacro>& macros_;
   std::set<std::string, std::less<>> used_names_;
   ProblemGuess result_;
 };
@@ -417,8 +476,9 @@ std::vector<std::string> ProblemGuess::size_names() const {
   return result;
 }
 
-ProblemGuess guess_problem(const SourceModel& model, const std::vector<AdoptedKernel>& kernels) {
-  return ProblemReader(model, kernels).run();
+ProblemGuess guess_problem(const SourceModel& model, const std::vector<AdoptedKernel>& kernels,
+                           const std::vector<SizeMacro>& macros) {
+  return ProblemReader(model, kernels, macros).run();
 }
 
 std::string renamed_words(const std::string& text,
@@ -444,8 +504,10 @@ std::vector<std::string> grid_sizes(const AdoptedKernel& kernel, const ProblemGu
       result.push_back(problem.row_sizes[i]);
       continue;
     }
-    if (use.bounds.empty()) return {};
-    const std::string name = renamed_words(use.bounds.front(), problem.names);
+    const bool is_along_row = use.bounds.empty() && use.columns.size() == 1;
+    if (use.bounds.empty() && !is_along_row) return {};
+    const std::string name =
+        renamed_words(is_along_row ? use.columns.front() : use.bounds.front(), problem.names);
     if (std::find(sizes.begin(), sizes.end(), name) == sizes.end()) return {};
     result.push_back(name);
   }

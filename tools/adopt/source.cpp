@@ -331,6 +331,16 @@ class SourceReader {
         if (directive.name == "include" && !is_never) read_include(directive);
       }
     }
+    // What stands below the guard of another default goes with that one.
+    for (auto& each : model_.macros) {
+      const auto absent = model_.conditions.absent_at(each.second.offset);
+      for (const auto other : absent) {
+        const auto guarded = model_.macros.find(other);
+        const bool is_default = guarded != model_.macros.end() && guarded->second.is_default &&
+                                !guarded->second.body.empty();
+        each.second.is_default = each.second.is_default || is_default;
+      }
+    }
   }
 
   void read_define(const CodeDirective& directive) {
