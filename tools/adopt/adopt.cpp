@@ -214,14 +214,22 @@ class Adopter {
 
   /// Kernels that nobody has chosen belong together if each leaves something to a later one.
   void check_chain() const {
-    if (!options_.kernels.empty()) return;
+    if (!options_.kernels.empty() || (space_ && !space_->kernel.empty())) return;
     for (std::size_t k = 0; k + 1 < guess_.kernels.size(); ++k) {
       const auto& between = guess_.problem.between;
-      const bool leaves = std::any_of(
-          between.begin(), between.end(),
-          [&](const BetweenGuess& each) { return each.writer == k && each.written == each.read; });
+      const bool leaves =
+          std::any_of(between.begin(), between.end(), [&](const BetweenGuess& each) {
+            const bool is_certain =
+                each.written == each.read || (is_launched(each.writer) && is_launched(each.reader));
+            const bool changes = each.reader == k && guess_.kernels[k].facts.writes(each.read);
+            return is_certain && (each.writer == k || changes);
+          });
       if (!leaves) refuse_several();
     }
+  }
+
+  [[nodiscard]] bool is_launched(std::size_t kernel) const {
+    return model_.host_launches.contains(guess_.kernels[kernel].source->plain_name);
   }
 
   void choose_names() {

@@ -74,6 +74,7 @@ class BodyReader {
     facts_.dimensions = index_.dimensions();
     facts_.compared = index_.compared();
     facts_.indexing = index_.indexing();
+    facts_.steps = index_.steps();
     return std::move(facts_);
   }
 

@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tools/adopt/source.hpp"
@@ -52,6 +53,13 @@ struct BodyFacts {
   std::set<std::string, std::less<>>
       compared;  ///< integer parameters that indices are held against
   std::set<std::string, std::less<>> indexing;  ///< those that take part in an index
+  /// Sizes that loops go along in steps, and these: nothing but the loop looks at the size.
+  std::set<std::pair<std::string, std::string>> steps;
+
+  [[nodiscard]] bool writes(const std::string& parameter) const {
+    const auto found = pointers.find(parameter);
+    return found != pointers.end() && (found->second.is_written || found->second.is_atomic);
+  }
 };
 
 /// `constants` are names whose value is known when the kernel is compiled: they may be a part of

@@ -115,15 +115,36 @@ std::size_t IndexReader::expression_end(std::size_t begin) const {
   return std::min(at, end_);
 }
 
+/// What the variable at `i` depends on there: `x = blockIdx.x ...; ... x = blockIdx.y ...`.
+unsigned IndexReader::dimensions_at(std::size_t i) const {
+  const auto found = variables_.find(tokens_[i].text);
+  if (found == variables_.end()) return 0;
+  const auto settings = settings_.find(tokens_[i].text);
+  if (settings == settings_.end() || settings->second.size() < 2) return found->second;
+  unsigned mask = 0;
+  for (const auto& [at, depends] : settings->second) {
+    if (depends == 0) return found->second;
+    if (at < i) mask = depends;
+  }
+  return mask == 0 ? found->second : mask;
+}
+
 void IndexReader::follow_assignments() {
   set_again_.clear();
   assignments_.clear();
+  settings_.clear();
   std::set<std::string, std::less<>> seen;
   for (std::size_t i = begin_; i + 2 < end_; ++i) {
     if (!is_variable(i) || !sets_variable(tokens_[i + 1])) continue;
     const std::string name(tokens_[i].text);
     const Range value{i + 2, expression_end(i + 2)};
-    variables_[name] |= dimensions_of(value);
+    const unsigned depends = dimensions_of(value);
+    variables_[name] |= depends;
+    if (tokens_[i + 1].is("=")) {
+      settings_[name].emplace_back(value.second, depends);
+    } else {
+      settings_[name].emplace_back(value.second, 0U);
+    }
     if (!seen.insert(name).second || !tokens_[i + 1].is("=")) set_again_.insert(name);
     values_[name] = value;
     assignments_.emplace(name, value);
@@ -137,8 +158,8 @@ unsigned IndexReader::dimensions_of(Range range) const {
     if (tokens_[i].is("blockIdx") && i + 2 < end_) {
       const int dimension = dimension_of(tokens_[i + 2].text);
       if (dimension >= 0) mask |= 1U << static_cast<unsigned>(dimension);
-    } else if (const auto found = variables_.find(tokens_[i].text); found != variables_.end()) {
-      mask |= found->second;
+    } else {
+      mask |= dimensions_at(i);
     }
   }
   return mask;
@@ -188,7 +209,9 @@ void IndexReader::read_comparisons() {
     const Range right = right_side(i);
     for (const Range& side : {left, right}) {
       for (std::size_t at = side.first; at < side.second; ++at) {
-        if (integers_.contains(tokens_[at].text)) compared_.emplace(tokens_[at].text);
+        if (!integers_.contains(tokens_[at].text)) continue;
+        compared_.emplace(tokens_[at].text);
+        ++comparisons_[std::string(tokens_[at].text)];
       }
     }
     for (const auto& [side, other] : {std::pair(left, right), std::pair(right, left)}) {

@@ -27,6 +27,8 @@ class IndexReader {
   [[nodiscard]] const std::set<std::string, std::less<>>& compared() const { return compared_; }
   [[nodiscard]] const std::set<std::string, std::less<>>& indexing() const { return indexing_; }
 
+  [[nodiscard]] std::set<std::pair<std::string, std::string>> steps() const;
+
   /// Tokens [first, second).
   using Range = std::pair<std::size_t, std::size_t>;
   /// Whether tokens depend on blockIdx.
@@ -109,12 +111,16 @@ class IndexReader {
   const std::set<std::string, std::less<>>& constants_;
   std::set<std::string, std::less<>> integers_;             ///< parameters
   std::map<std::string, unsigned, std::less<>> variables_;  ///< by dimensions they depend on
-  std::map<std::string, Range, std::less<>> values_;        ///< of variables that are set once
+  /// Of variables that are set several times, where, and what they then depend on.
+  std::map<std::string, std::vector<std::pair<std::size_t, unsigned>>, std::less<>> settings_;
+  [[nodiscard]] unsigned dimensions_at(std::size_t i) const;
+  std::map<std::string, Range, std::less<>> values_;  ///< of variables that are set once
   std::set<std::string, std::less<>> set_again_;
   std::multimap<std::string, Range, std::less<>> assignments_;        ///< all of them
   std::map<std::string, std::set<std::string>, std::less<>> limits_;  ///< sizes above variables
   std::set<Range> indices_;  ///< expressions that lead to what is compared with a size
   std::array<DimensionUse, 3> dimensions_;
+  std::map<std::string, int, std::less<>> comparisons_;  ///< of integers
   std::set<std::string, std::less<>> compared_, indexing_;
 };
 

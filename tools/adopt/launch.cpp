@@ -66,6 +66,11 @@ class LaunchReader {
       guess_block(kernel, launch);
       launch.is_cooperative = ReachedCode(model_, *kernel.source).syncs_grid();
       guess_grid(kernel, launch);
+      for (const auto& [size, step] : kernel.facts.steps) {
+        result_.requirements.push_back(
+            {renamed_extents(fmt::format("{} % {} == 0", size, step), launch),
+             fmt::format("CHECK: the kernel goes along {} in whole steps of {}", size, step)});
+      }
       result_.launches.push_back(std::move(launch));
     }
     guess_workspace();
@@ -149,8 +154,24 @@ class LaunchReader {
                                                 std::size_t dimension) {
     constexpr std::int64_t kWarp = 32;  // a smaller number is what a block computes
     const auto& factors = kernel.facts.dimensions[dimension].factors;
-    if (factors.size() != 1 || integer_literal(factors.front()).value_or(0) < kWarp) return "";
+    const std::int64_t own = factors.size() == 1 ? integer_literal(factors.front()).value_or(0) : 0;
+    if (own <= 0 || (own < kWarp && !has_flat_tile(kernel))) return "";
     return factors.front();
+  }
+
+  /// Blocks of as many threads in x and y as the numbers by which the code multiplies blockIdx.
+  [[nodiscard]] static bool has_flat_tile(const AdoptedKernel& kernel) {
+    std::int64_t threads = 1;
+    for (std::size_t i = 0; i < 2; ++i) {
+      const DimensionUse& use = kernel.facts.dimensions[i];
+      const auto factor = use.factors.size() == 1 ? integer_literal(use.factors.front())
+                                                  : std::optional<std::int64_t>();
+      constexpr std::int64_t kMost = 1024;
+      if (!use.has_thread || !factor || *factor <= 0 || *factor > kMost) return false;
+      threads *= *factor;
+    }
+    constexpr std::int64_t kLeast = 32, kMostThreads = 1024;
+    return !kernel.facts.dimensions[2].has_thread && threads >= kLeast && threads <= kMostThreads;
   }
 
   /// Blocks whose extent the kernel asks for may have any.
@@ -333,8 +354,9 @@ class LaunchReader {
       const std::string begin = result_.workspace;
       offsets_[key] = begin;
       const std::string blocks = blocks_of(each.writer);
-      is_known = is_known && each.is_by_block && each.bytes != kFillIn && blocks != kFillIn;
-      const std::string bytes = fmt::format("{} * {}", each.bytes, as_factor(blocks));
+      const std::string count = each.is_by_block ? blocks : each.elements;
+      is_known = is_known && !count.empty() && each.bytes != kFillIn && count != kFillIn;
+      const std::string bytes = fmt::format("{} * {}", each.bytes, as_factor(count));
       // What comes next may need a better alignment.
       result_.workspace =
           begin.empty() ? bytes : fmt::format("round_up({}, 256) + {}", begin, bytes);

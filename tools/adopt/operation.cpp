@@ -140,11 +140,20 @@ class OperationWriter {
     }
     constexpr std::array<std::int64_t, 3> kFlat{1, 1000, 4097};
     // Either of two sizes is the larger one in some line, so that none passes in the other's place.
-    constexpr std::array<std::array<std::int64_t, 3>, 4> kDeep{
-        {{1, 1, 1}, {17, 33, 5}, {40, 70, 9}, {45, 19, 61}}};
+    // The last one is for kernels that compute whole tiles only.
+    constexpr std::array<std::array<std::int64_t, 3>, 5> kDeep{
+        {{1, 1, 1}, {17, 33, 5}, {40, 70, 9}, {45, 19, 61}, {128, 64, 32}}};
+    const auto& requirements = guess_.made.requirements;
+    const bool has_whole_tiles =
+        std::any_of(requirements.begin(), requirements.end(), [&](const RequirementGuess& each) {
+          return std::any_of(
+              problem_.sizes.begin(), problem_.sizes.end(),
+              [&](const NumberGuess& size) { return each.text.starts_with(size.name + " % "); });
+        });
+    const std::size_t count = has_whole_tiles ? kDeep.size() : kDeep.size() - 1;
     const bool is_flat = problem_.sizes.size() == 1;
     std::set<std::string> done;
-    for (std::size_t i = 0; i < (is_flat ? kFlat.size() : kDeep.size()); ++i) {
+    for (std::size_t i = 0; i < (is_flat ? kFlat.size() : count); ++i) {
       std::vector<std::string> sizes;
       for (std::size_t j = 0; j < problem_.sizes.size(); ++j) {
         const auto value =

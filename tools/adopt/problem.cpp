@@ -55,6 +55,7 @@ class ProblemReader {
     for (auto& size : result_.row_sizes) {
       if (!size.empty()) size = result_.names.at(size);
     }
+    count_between();
     for (auto& operand : result_.operands) {
       if (!operand.is_constant && !guess_row_extents(operand)) guess_extents(operand);
     }
@@ -93,26 +94,91 @@ class ProblemReader {
     return false;
   }
 
-  /// Arrays that a later kernel only reads and an earlier one writes: by their names, or else the
-  /// only pair of one type that nothing else explains.
+  /// Arrays that kernels leave to later ones and nobody else: an earlier kernel fills the array,
+  /// and the last that has it only reads it. Arrays are the same by their names, by what the host
+  /// passes, or else as the only pair of one type that nothing else explains.
   void find_between() {
+    for (std::size_t writer = 0; writer < kernels_.size(); ++writer) {
+      for (const auto& parameter : kernels_[writer].source->parameters)
+        find_chain(writer, parameter);
+    }
     for (std::size_t reader = 1; reader < kernels_.size(); ++reader) {
       for (const auto& parameter : kernels_[reader].source->parameters) {
         if (parameter.pointers != 1 || role_in(reader, parameter) != "in") continue;
         if (is_written_from(reader, parameter.name)) continue;
+        if (result_.read_between(reader, parameter.name) != nullptr) continue;
         for (std::size_t writer = reader; writer-- > 0;) {
           const auto* const written = writer_of(writer, reader, parameter);
           if (written == nullptr) continue;
-          result_.between.push_back({writer, reader, written->name, parameter.name,
-                                     element_bytes(*written), is_by_block(writer, written->name)});
+          add_between(writer, *written, reader, parameter.name);
           break;
         }
       }
     }
   }
 
+  void add_between(std::size_t writer, const Parameter& written, std::size_t reader,
+                   const std::string& read) {
+    BetweenGuess guess{writer,
+                       reader,
+                       written.name,
+                       read,
+                       element_bytes(written),
+                       is_by_block(writer, written.name),
+                       ""};
+    result_.between.push_back(std::move(guess));
+  }
+
+  /// An array that one kernel fills first, others may change, and the last one reads.
+  void find_chain(std::size_t writer, const Parameter& parameter) {
+    if (parameter.pointers != 1 || role_in(writer, parameter) != "out") return;
+    for (std::size_t k = 0; k < writer; ++k) {
+      if (find_parameter(k, parameter.name) != nullptr) return;
+    }
+    std::vector<std::size_t> others;
+    std::string last;
+    for (std::size_t k = writer + 1; k < kernels_.size(); ++k) {
+      const auto* const same = find_parameter(k, parameter.name);
+      if (same == nullptr) continue;
+      last = role_in(k, *same);
+      if (last == "out") return;  // it begins anew
+      others.push_back(k);
+    }
+    if (last != "in") return;
+    for (const std::size_t k : others) add_between(writer, parameter, k, parameter.name);
+  }
+
+  /// How many elements what kernels leave has, where sizes tell.
+  void count_between() {
+    for (auto& each : result_.between) {
+      if (each.is_by_block) continue;
+      const auto& facts = kernels_[each.writer].facts;
+      const auto used = facts.pointers.find(each.written);
+      const auto of_grid = grid_sizes(kernels_[each.writer], result_);
+      std::string extents;
+      if (used != facts.pointers.end() && used->second.extents.size() == 1) {
+        extents = renamed_words(*used->second.extents.begin(), result_.names);
+      } else if (!of_grid.empty()) {
+        extents = fmt::format("{}", fmt::join(of_grid, ", "));
+      }
+      for (auto at = extents.find(", "); at != std::string::npos; at = extents.find(", ", at)) {
+        extents.replace(at, 2, " * ");
+      }
+      each.elements = extents;
+    }
+  }
+
   [[nodiscard]] const Parameter* writer_of(std::size_t writer, std::size_t reader,
                                            const Parameter& read) const {
+    if (const auto passed = passed_to(reader, read.name); !passed.empty()) {
+      for (const auto& parameter : kernels_[writer].source->parameters) {
+        const bool is_same = parameter.pointers == 1 && role_in(writer, parameter) != "in" &&
+                             passed_to(writer, parameter.name) == passed;
+        if (is_same) return &parameter;
+      }
+      // The host passes something else.
+      if (is_launched(writer)) return nullptr;
+    }
     const auto* const same = find_parameter(writer, read.name);
     if (same != nullptr) return role_in(writer, *same) == "in" ? nullptr : same;
     const Parameter* found = nullptr;
@@ -124,6 +190,21 @@ class ProblemReader {
       if (is_left) found = &parameter;
     }
     return found;
+  }
+
+  [[nodiscard]] bool is_launched(std::size_t kernel) const {
+    return model_.host_launches.contains(kernels_[kernel].source->plain_name);
+  }
+
+  /// The variable that the host passes for a parameter, or "".
+  [[nodiscard]] std::string passed_to(std::size_t kernel, const std::string& name) const {
+    const auto launch = model_.host_launches.find(kernels_[kernel].source->plain_name);
+    if (launch == model_.host_launches.end()) return "";
+    const auto& parameters = kernels_[kernel].source->parameters;
+    for (std::size_t i = 0; i < parameters.size() && i < launch->second.size(); ++i) {
+      if (parameters[i].name == name) return launch->second[i];
+    }
+    return "";
   }
 
   [[nodiscard]] std::string element_bytes(const Parameter& parameter) const {
@@ -427,7 +508,8 @@ class ProblemReader {
       operand.extents = indexed;
     } else if (sizes.size() == 1) {
       operand.extents = sizes.front();
-    } else if (operand.role != "in" && of_grid.size() == sizes.size() && !sizes.empty()) {
+    } else if (operand.role != "in" && !of_grid.empty() &&
+               (of_grid.size() == sizes.size() || of_grid.size() > 1)) {
       operand.extents = fmt::format("{}", fmt::join(of_grid, ", "));
     }
     if (operand.extents == kFillIn) {

@@ -72,6 +72,7 @@ struct BetweenGuess {
   std::string written, read;           ///< the parameters
   std::string bytes;                   ///< of an element, or kFillIn
   bool is_by_block = false;            ///< each block writes one element
+  std::string elements = {};           ///< how many there are, by sizes, or ""
 };
 
 /// What the parameters of the kernels make of the operation.

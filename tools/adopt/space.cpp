@@ -179,6 +179,18 @@ class SpaceApplier {
     for (auto& part : node.parts) name_sizes(part);
   }
 
+  /// `blocks * threads` becomes `blocks`.
+  [[nodiscard]] bool divide(SpaceExpression& extent, const std::string& threads) const {
+    if (extent.node.kind != PythonNode::Kind::binary || extent.node.text != "*") return false;
+    for (const std::size_t i : {std::size_t{0}, std::size_t{1}}) {
+      if (translated_number(extent.node.parts[i], extent.place, names_).text != threads) continue;
+      PythonNode other = std::move(extent.node.parts[1 - i]);
+      extent.node = std::move(other);
+      return true;
+    }
+    return false;
+  }
+
   void apply_grid(LaunchGuess& launch) {
     const std::size_t count = extents_of(space_.global);
     if (count == 0) return;
@@ -192,11 +204,12 @@ class SpaceApplier {
       SpaceExpression extent = *space_.global[i];
       originals.push_back(extent.text);
       name_sizes(extent.node);
-      const auto made = translated_number(extent.node, extent.place, names_);
       const std::string threads = i < launch.block.size() ? launch.block[i] : "1";
+      const bool is_divided = space_.is_global_in_threads && divide(extent, threads);
+      const auto made = translated_number(extent.node, extent.place, names_);
       std::string blocks = made.text.empty() ? kFillIn : made.text;
       if (made.text.empty()) why = made.why;
-      if (space_.is_global_in_threads && blocks != kFillIn && threads != "1") {
+      if (space_.is_global_in_threads && !is_divided && blocks != kFillIn && threads != "1") {
         blocks = threads == kFillIn ? kFillIn : fmt::format("ceil_div({}, {})", blocks, threads);
       }
       grid.push_back(std::move(blocks));
