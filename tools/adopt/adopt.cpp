@@ -125,9 +125,14 @@ class Adopter {
   [[nodiscard]] std::vector<SizeMacro> find_size_macros() const {
     using Kinds = TunableGuess::Kind;
     std::map<std::string, SizeMacro, std::less<>> candidates;
-    const auto may_be = [](Kinds kind) { return kind == Kinds::size || kind == Kinds::other; };
+    const auto may_be = [](Kinds kind, const std::string& name) {
+      // A number of blocks is no size, but the length of a grid of cells is one.
+      const bool is_of_cells =
+          kind == Kinds::grid && snake_case(name).find("block") == std::string::npos;
+      return kind == Kinds::size || kind == Kinds::other || is_of_cells;
+    };
     for (const auto& tunable : guess_.macros) {
-      if (!may_be(tunable.kind)) continue;
+      if (!may_be(tunable.kind, tunable.name)) continue;
       const auto value = tunable.is_of_file ? std::optional(tunable.usual) : std::nullopt;
       candidates.emplace(tunable.name, SizeMacro{tunable.name, value, false, 0});
     }
@@ -135,7 +140,7 @@ class Adopter {
       const auto value = constant_number(macro.body, model_);
       const bool is_fixed = !macro.is_default && value && *value > 0;
       const bool is_number = (macro.is_default && value) || is_fixed;
-      if (is_number && may_be(guess_tunable(name, std::nullopt, 1).kind)) {
+      if (is_number && may_be(guess_tunable(name, std::nullopt, 1).kind, name)) {
         candidates.emplace(name, SizeMacro{name, value, is_fixed, macro.line});
       }
     }
@@ -229,7 +234,8 @@ class Adopter {
   }
 
   [[nodiscard]] bool is_launched(std::size_t kernel) const {
-    return model_.host_launches.contains(guess_.kernels[kernel].source->plain_name);
+    const auto launch = model_.host_launches.find(guess_.kernels[kernel].source->plain_name);
+    return launch != model_.host_launches.end() && !launch->second.empty();
   }
 
   void choose_names() {

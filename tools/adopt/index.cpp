@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <string_view>
 
 #include "tools/adopt/types.hpp"
@@ -120,19 +121,17 @@ unsigned IndexReader::dimensions_at(std::size_t i) const {
   const auto found = variables_.find(tokens_[i].text);
   if (found == variables_.end()) return 0;
   const auto settings = settings_.find(tokens_[i].text);
-  if (settings == settings_.end() || settings->second.size() < 2) return found->second;
-  unsigned mask = 0;
-  for (const auto& [at, depends] : settings->second) {
-    if (depends == 0) return found->second;
-    if (at < i) mask = depends;
-  }
-  return mask == 0 ? found->second : mask;
+  if (settings == settings_.end() || mixed_.contains(tokens_[i].text)) return found->second;
+  const auto behind = std::lower_bound(settings->second.begin(), settings->second.end(),
+                                       std::pair<std::size_t, unsigned>(i, 0U));
+  return behind == settings->second.begin() ? found->second : std::prev(behind)->second;
 }
 
 void IndexReader::follow_assignments() {
   set_again_.clear();
   assignments_.clear();
   settings_.clear();
+  mixed_.clear();
   std::set<std::string, std::less<>> seen;
   for (std::size_t i = begin_; i + 2 < end_; ++i) {
     if (!is_variable(i) || !sets_variable(tokens_[i + 1])) continue;
@@ -140,10 +139,10 @@ void IndexReader::follow_assignments() {
     const Range value{i + 2, expression_end(i + 2)};
     const unsigned depends = dimensions_of(value);
     variables_[name] |= depends;
-    if (tokens_[i + 1].is("=")) {
+    if (tokens_[i + 1].is("=") && depends != 0) {
       settings_[name].emplace_back(value.second, depends);
     } else {
-      settings_[name].emplace_back(value.second, 0U);
+      mixed_.insert(name);
     }
     if (!seen.insert(name).second || !tokens_[i + 1].is("=")) set_again_.insert(name);
     values_[name] = value;

@@ -8,6 +8,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -68,7 +69,11 @@ class IndexReader {
   [[nodiscard]] std::string extents_of(const std::vector<Term>& terms, int depth) const;
   /// The size that all variables of the ranges are below, or "".
   [[nodiscard]] std::string bound_of(const std::vector<Term>& terms) const;
-  void add_bounds(Range range, int depth, std::set<std::string>& bounds) const;
+  struct Bounds {
+    std::set<std::string> sizes;
+    std::set<std::string_view> seen;  ///< variables whose values are known
+  };
+  void add_bounds(Range range, Bounds& bounds) const;
   [[nodiscard]] unsigned dimensions_of(const std::vector<Term>& terms) const;
   /// `sides` of a product: one depends on one blockIdx, the other is a size.
   void add_row_length(Range block, Range length);
@@ -113,6 +118,7 @@ class IndexReader {
   std::map<std::string, unsigned, std::less<>> variables_;  ///< by dimensions they depend on
   /// Of variables that are set several times, where, and what they then depend on.
   std::map<std::string, std::vector<std::pair<std::size_t, unsigned>>, std::less<>> settings_;
+  std::set<std::string, std::less<>> mixed_;  ///< of variables, those that others are added to
   [[nodiscard]] unsigned dimensions_at(std::size_t i) const;
   std::map<std::string, Range, std::less<>> values_;  ///< of variables that are set once
   std::set<std::string, std::less<>> set_again_;

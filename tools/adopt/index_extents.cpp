@@ -43,6 +43,7 @@ std::vector<IndexReader::Term> IndexReader::terms_of(Range range, int depth) con
   bool is_plain = true;  // of sums and products
   const auto end_factor = [&](std::size_t at) {
     if (at > begin) terms.back().push_back({begin, at});
+    is_plain = is_plain && terms.back().size() <= kMostTerms;
     begin = at + 1;
   };
   for (std::size_t i = range.first; i < range.second; ++i) {
@@ -72,6 +73,7 @@ std::vector<IndexReader::Term> IndexReader::terms_of(Range range, int depth) con
     } else {
       result.push_back(term);
     }
+    if (result.size() > kMostTerms) return {{range}};
   }
   return result;
 }
@@ -112,33 +114,37 @@ IndexReader::RowIndex IndexReader::row_index(const std::vector<Term>& terms) con
   return index;
 }
 
-void IndexReader::add_bounds(Range range, int depth, std::set<std::string>& bounds) const {
+void IndexReader::add_bounds(Range range, Bounds& bounds) const {
   for (std::size_t i = range.first; i < range.second; ++i) {
     if (!is_variable(i)) continue;
     if (tokens_[i].is("blockIdx") && i + 2 < range.second) {
       for (std::size_t dimension = 0; dimension < dimensions_.size(); ++dimension) {
         const bool is_it = tokens_[i + 2].is(std::array{"x", "y", "z"}.at(dimension));
         const auto& of_block = dimensions_[dimension].bounds;
-        if (is_it && !of_block.empty()) bounds.insert(of_block.front());
+        if (is_it && !of_block.empty()) bounds.sizes.insert(of_block.front());
       }
       continue;
     }
     const auto limit = limits_.find(tokens_[i].text);
     if (limit != limits_.end()) {
-      bounds.insert(limit->second.begin(), limit->second.end());
+      bounds.sizes.insert(limit->second.begin(), limit->second.end());
       continue;
     }
     const auto value = values_.find(tokens_[i].text);
-    if (value != values_.end() && depth < kMostHops) add_bounds(value->second, depth + 1, bounds);
+    constexpr std::size_t kMostVariables = 64;
+    const bool is_new = value != values_.end() && bounds.seen.size() < kMostVariables &&
+                        bounds.seen.insert(value->first).second;
+    if (is_new) add_bounds(value->second, bounds);
   }
 }
 
 std::string IndexReader::bound_of(const std::vector<Term>& terms) const {
-  std::set<std::string> bounds;
+  Bounds bounds;
   for (const Term& term : terms) {
-    for (const Range& factor : term) add_bounds(factor, 0, bounds);
+    for (const Range& factor : term) add_bounds(factor, bounds);
   }
-  return bounds.size() == 1 && integers_.contains(*bounds.begin()) ? *bounds.begin() : "";
+  const auto& sizes = bounds.sizes;
+  return sizes.size() == 1 && integers_.contains(*sizes.begin()) ? *sizes.begin() : "";
 }
 
 std::string IndexReader::extents_of(const std::vector<Term>& terms, int depth) const {

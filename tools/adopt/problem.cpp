@@ -10,6 +10,7 @@
 #include <set>
 
 #include "templates/template_names.hpp"
+#include "tools/adopt/between.hpp"
 #include "tools/adopt/tunables.hpp"
 
 namespace kiln::tools {
@@ -22,7 +23,7 @@ class ProblemReader {
       : model_(model), kernels_(kernels), macros_(macros) {}
 
   ProblemGuess run() {
-    find_between();
+    result_.between = find_between(model_, kernels_);
     for (std::size_t k = 0; k < kernels_.size(); ++k) {
       for (const auto& parameter : kernels_[k].source->parameters) {
         if (parameter.pointers == 1 || parameter.pointers == 2) {
@@ -65,87 +66,8 @@ class ProblemReader {
  private:
   using Parameter = SourceParameter;
 
-  [[nodiscard]] const PointerUse& use(std::size_t kernel, const std::string& name) const {
-    static const PointerUse none;
-    const auto found = kernels_[kernel].facts.pointers.find(name);
-    return found == kernels_[kernel].facts.pointers.end() ? none : found->second;
-  }
-
-  /// "in", "out" or "inout", of one kernel.
   [[nodiscard]] std::string role_in(std::size_t kernel, const Parameter& parameter) const {
-    const PointerUse& used = use(kernel, parameter.name);
-    if (parameter.is_const) return "in";
-    if (used.is_atomic || (used.is_read && used.is_written)) return "inout";
-    return used.is_read && !used.is_given_away ? "in" : "out";
-  }
-
-  [[nodiscard]] const Parameter* find_parameter(std::size_t kernel, const std::string& name) const {
-    for (const auto& parameter : kernels_[kernel].source->parameters) {
-      if (parameter.name == name && parameter.pointers == 1) return &parameter;
-    }
-    return nullptr;
-  }
-
-  [[nodiscard]] bool is_written_from(std::size_t kernel, const std::string& name) const {
-    for (std::size_t k = kernel; k < kernels_.size(); ++k) {
-      const auto* const parameter = find_parameter(k, name);
-      if (parameter != nullptr && role_in(k, *parameter) != "in") return true;
-    }
-    return false;
-  }
-
-  /// Arrays that kernels leave to later ones and nobody else: an earlier kernel fills the array,
-  /// and the last that has it only reads it. Arrays are the same by their names, by what the host
-  /// passes, or else as the only pair of one type that nothing else explains.
-  void find_between() {
-    for (std::size_t writer = 0; writer < kernels_.size(); ++writer) {
-      for (const auto& parameter : kernels_[writer].source->parameters)
-        find_chain(writer, parameter);
-    }
-    for (std::size_t reader = 1; reader < kernels_.size(); ++reader) {
-      for (const auto& parameter : kernels_[reader].source->parameters) {
-        if (parameter.pointers != 1 || role_in(reader, parameter) != "in") continue;
-        if (is_written_from(reader, parameter.name)) continue;
-        if (result_.read_between(reader, parameter.name) != nullptr) continue;
-        for (std::size_t writer = reader; writer-- > 0;) {
-          const auto* const written = writer_of(writer, reader, parameter);
-          if (written == nullptr) continue;
-          add_between(writer, *written, reader, parameter.name);
-          break;
-        }
-      }
-    }
-  }
-
-  void add_between(std::size_t writer, const Parameter& written, std::size_t reader,
-                   const std::string& read) {
-    BetweenGuess guess{writer,
-                       reader,
-                       written.name,
-                       read,
-                       element_bytes(written),
-                       is_by_block(writer, written.name),
-                       ""};
-    result_.between.push_back(std::move(guess));
-  }
-
-  /// An array that one kernel fills first, others may change, and the last one reads.
-  void find_chain(std::size_t writer, const Parameter& parameter) {
-    if (parameter.pointers != 1 || role_in(writer, parameter) != "out") return;
-    for (std::size_t k = 0; k < writer; ++k) {
-      if (find_parameter(k, parameter.name) != nullptr) return;
-    }
-    std::vector<std::size_t> others;
-    std::string last;
-    for (std::size_t k = writer + 1; k < kernels_.size(); ++k) {
-      const auto* const same = find_parameter(k, parameter.name);
-      if (same == nullptr) continue;
-      last = role_in(k, *same);
-      if (last == "out") return;  // it begins anew
-      others.push_back(k);
-    }
-    if (last != "in") return;
-    for (const std::size_t k : others) add_between(writer, parameter, k, parameter.name);
+    return role_of(kernels_[kernel], parameter);
   }
 
   /// How many elements what kernels leave has, where sizes tell.
@@ -166,55 +88,6 @@ class ProblemReader {
       }
       each.elements = extents;
     }
-  }
-
-  [[nodiscard]] const Parameter* writer_of(std::size_t writer, std::size_t reader,
-                                           const Parameter& read) const {
-    if (const auto passed = passed_to(reader, read.name); !passed.empty()) {
-      for (const auto& parameter : kernels_[writer].source->parameters) {
-        const bool is_same = parameter.pointers == 1 && role_in(writer, parameter) != "in" &&
-                             passed_to(writer, parameter.name) == passed;
-        if (is_same) return &parameter;
-      }
-      // The host passes something else.
-      if (is_launched(writer)) return nullptr;
-    }
-    const auto* const same = find_parameter(writer, read.name);
-    if (same != nullptr) return role_in(writer, *same) == "in" ? nullptr : same;
-    const Parameter* found = nullptr;
-    for (const auto& parameter : kernels_[writer].source->parameters) {
-      const bool is_left = parameter.pointers == 1 && role_in(writer, parameter) != "in" &&
-                           parameter.type == read.type &&
-                           find_parameter(reader, parameter.name) == nullptr;
-      if (is_left && found != nullptr) return nullptr;
-      if (is_left) found = &parameter;
-    }
-    return found;
-  }
-
-  [[nodiscard]] bool is_launched(std::size_t kernel) const {
-    return model_.host_launches.contains(kernels_[kernel].source->plain_name);
-  }
-
-  /// The variable that the host passes for a parameter, or "".
-  [[nodiscard]] std::string passed_to(std::size_t kernel, const std::string& name) const {
-    const auto launch = model_.host_launches.find(kernels_[kernel].source->plain_name);
-    if (launch == model_.host_launches.end()) return "";
-    const auto& parameters = kernels_[kernel].source->parameters;
-    for (std::size_t i = 0; i < parameters.size() && i < launch->second.size(); ++i) {
-      if (parameters[i].name == name) return launch->second[i];
-    }
-    return "";
-  }
-
-  [[nodiscard]] std::string element_bytes(const Parameter& parameter) const {
-    const auto element = element_type(parameter.type, model_.type_aliases);
-    return element ? std::to_string(element->parts * size_bytes(element->type)) : kFillIn;
-  }
-
-  [[nodiscard]] bool is_by_block(std::size_t kernel, const std::string& name) const {
-    const auto& written_at = use(kernel, name).written_at;
-    return written_at.size() == 1 && *written_at.begin() == "blockIdx.x";
   }
 
   /// An integer of a kernel whose every input is what another has left: how many those are.
@@ -248,7 +121,7 @@ class ProblemReader {
     operand.has_pointers = parameter.pointers == 2;
     operand.cpp_type = parameter.type;
     operand.is_const = parameter.is_const;
-    const PointerUse& used = use(kernel, parameter.name);
+    const PointerUse& used = use_of(kernels_[kernel], parameter.name);
     if (used.is_atomic) {
       operand.role_comment = "inout: atomics add to the old values";
     } else if (role == "inout") {
@@ -486,9 +359,11 @@ class ProblemReader {
                      [](const DimensionUse& use) { return use.has_block; });
     const int parts = operand.element ? operand.element->parts : 1;
     const bool is_number = places.size() == 1 && *places.begin() == "0";
-    const bool is_by_block = std::any_of(
-        places.begin(), places.end(),
-        [](const std::string& place) { return place.find("blockIdx") != std::string::npos; });
+    const bool is_by_block =
+        std::any_of(places.begin(), places.end(), [](const std::string& place) {
+          return place.find("blockIdx") != std::string::npos &&
+                 place.find("threadIdx") == std::string::npos;
+        });
     operand.extents = kFillIn;
     operand.extents_comment = "extents";
     if (!sizes.empty()) {

@@ -53,9 +53,14 @@ Piece product(const Piece& a, const std::optional<Piece>& b) {
   return b ? product(a, *b) : a;
 }
 
-bool has_names(const PythonNode& node) {
-  if (node.kind == NodeKind::name) return true;
-  return std::any_of(node.parts.begin(), node.parts.end(), has_names);
+/// Whether it depends on names that are not its own.
+bool has_names(const PythonNode& node, std::set<std::string> own = {}) {
+  if (node.kind == NodeKind::name) return !own.contains(node.text);
+  for (const auto& part : node.parts) {
+    if (part.kind == NodeKind::loop) own.insert(part.text);
+  }
+  return std::any_of(node.parts.begin(), node.parts.end(),
+                     [&](const PythonNode& part) { return has_names(part, own); });
 }
 
 class Translator {
@@ -171,8 +176,9 @@ class Translator {
   }
 
   Fraction named(const PythonNode& node) const {
-    if (names_.words.contains(node.text)) {
-      refuse(fmt::format("the values of {} are names, not numbers", node.text));
+    if (const auto words = names_.words.find(node.text); words != names_.words.end()) {
+      refuse(fmt::format("the values of {} are {}", node.text,
+                         words->second.empty() ? "fractions" : "names, not numbers"));
     }
     const auto found = names_.names.find(node.text);
     if (found == names_.names.end()) refuse(fmt::format("{} is not a tunable", node.text));
@@ -355,6 +361,7 @@ class Translator {
 
   [[nodiscard]] Piece word_test(const std::string& name, const std::set<std::string>& words,
                                 const PythonValue& word, bool is_equal) const {
+    if (words.empty()) refuse(fmt::format("the values of {} are fractions", name));
     const auto* const text = std::get_if<std::string>(&word.value);
     if (text == nullptr || !words.contains(*text)) return {is_equal ? "false" : "true", kAtom};
     const std::string test = fmt::format("{}.{}", names_.names.at(name), *text);

@@ -16,7 +16,7 @@ struct TranslatedNames {
   std::map<std::string, std::string, std::less<>> names;  ///< Python's -> front matter's
   std::set<std::string, std::less<>> positive;            ///< of Python's: always above 0
   std::set<std::string, std::less<>> not_negative;        ///< or 0
-  /// Tunables whose values are words, and these.
+  /// Tunables whose values are words, and these; no words: the values are fractions.
   std::map<std::string, std::set<std::string>, std::less<>> words;
 };
 

@@ -51,9 +51,7 @@ bool is_of_cuda(std::string_view name) {
       "CHAR_BIT",  "DBL_EPSILON", "cooperative_groups",
       "final"};
   if (std::find(kNames.begin(), kNames.end(), name) != kNames.end()) return true;
-  if (begins_with(name, {"__", "CUDA", "cuda", "KILN", "CUB_", "nv"}) || name.ends_with("_t")) {
-    return true;
-  }
+  if (begins_with(name, {"__", "CUDA", "cuda", "KILN", "CUB_", "nv"})) return true;
   return element_type(name, {}).has_value() || integer_type(name, {}).has_value();
 }
 
@@ -93,6 +91,8 @@ class UseFinder {
   void visit(const std::vector<CodeToken>& tokens, std::size_t i) {
     const CodeToken& token = tokens[i];
     if (!token.is_word() || is_cpp_keyword(token.text) || is_of_cuda(token.text)) return;
+    // Types of headers have such names, but directives do not mention types.
+    if (token.text.ends_with("_t") && &tokens == &tokens_) return;
     const auto next_is = [&](std::size_t at, std::string_view sign) {
       return at < tokens.size() && tokens[at].is(sign);
     };
@@ -176,7 +176,21 @@ std::string starred(std::set<std::int64_t> values, std::int64_t usual) {
 /// Finds tunables, and tells from their names and uses what they may be.
 class TunableFinder {
  public:
-  explicit TunableFinder(const SourceModel& model) : model_(model) {}
+  explicit TunableFinder(const SourceModel& model) : model_(model) {
+    for (const auto& kernel : model_.kernels) {
+      const ReachedCode code(model_, kernel);
+      int dimensions = 1;
+      std::set<std::string_view> words;
+      const auto& tokens = code.tokens();
+      for (std::size_t i = 0; i < tokens.size(); ++i) {
+        words.insert(tokens[i].text);
+        if (!tokens[i].is("threadIdx") || i + 2 >= tokens.size()) continue;
+        if (tokens[i + 2].is("y")) dimensions = std::max(dimensions, 2);
+        if (tokens[i + 2].is("z")) dimensions = 3;
+      }
+      kernels_.emplace_back(std::move(words), dimensions);
+    }
+  }
 
   std::vector<TunableGuess> run() {
     const auto names = UseFinder(model_).run();
@@ -219,16 +233,8 @@ class TunableFinder {
   /// The dimensions of the blocks of kernels that make use of a name.
   [[nodiscard]] int dimensions_of(std::string_view name) const {
     int dimensions = 0;
-    for (const auto& kernel : model_.kernels) {
-      const ReachedCode code(model_, kernel);
-      if (!code.mentions(name)) continue;
-      dimensions = std::max(dimensions, 1);
-      const auto& tokens = code.tokens();
-      for (std::size_t i = 0; i + 2 < tokens.size(); ++i) {
-        if (!tokens[i].is("threadIdx")) continue;
-        if (tokens[i + 2].is("y")) dimensions = std::max(dimensions, 2);
-        if (tokens[i + 2].is("z")) dimensions = 3;
-      }
+    for (const auto& [words, of_kernel] : kernels_) {
+      if (words.contains(name)) dimensions = std::max(dimensions, of_kernel);
     }
     return dimensions == 0 ? block_dimensions(model_) : dimensions;
   }
@@ -347,6 +353,8 @@ class TunableFinder {
   }
 
   const SourceModel& model_;
+  /// The words that kernels make use of, and the dimensions of their blocks.
+  std::vector<std::pair<std::set<std::string_view>, int>> kernels_;
   SourceUses uses_;
   std::vector<TunableGuess> guesses_;
 };

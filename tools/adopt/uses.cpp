@@ -39,7 +39,7 @@ class UseReader {
     const auto& tokens = model_.code.tokens;
     for (std::size_t i = 0; i < tokens.size(); ++i) {
       if (model_.is_host_token(i)) continue;
-      if (tokens[i].is(";") || tokens[i].is("{") || tokens[i].is("}")) statement_ = i + 1;
+      follow_statement(tokens[i]);
       if (NameUses* const use = use_of(tokens[i].text)) read_code_use(i, *use);
     }
     for (const auto& each : model_.macros) read_quotients(each.second.body);
@@ -69,15 +69,20 @@ class UseReader {
     use.bounds_loop = use.bounds_loop || sees_token(tokens, i - 1, "<");
     const bool is_factor = sees_token(tokens, i - 1, "*") || sees_token(tokens, i + 1, "*");
     if (is_factor) read_factor(i, use);
-    int depth = 0;  // within the brackets of a declaration
-    for (std::size_t at = statement_; at < i; ++at) {
-      depth += (tokens[at].is("[") ? 1 : 0) - (tokens[at].is("]") ? 1 : 0);
+    if (depth_ <= 0) return;
+    use.extends_shared = use.extends_shared || declares_shared_;
+    use.extends_constant = use.extends_constant || declares_constant_;
+  }
+
+  /// What the statement declares, up to its extents.
+  void follow_statement(const CodeToken& token) {
+    if (token.is(";") || token.is("{") || token.is("}")) {
+      declares_shared_ = declares_constant_ = false;
+      depth_ = 0;
     }
-    if (depth <= 0 || statement_ >= i) return;
-    for (std::size_t at = statement_; at < i && !tokens[at].is("["); ++at) {
-      use.extends_shared = use.extends_shared || tokens[at].is("__shared__");
-      use.extends_constant = use.extends_constant || tokens[at].is("__constant__");
-    }
+    declares_shared_ = declares_shared_ || token.is("__shared__");
+    declares_constant_ = declares_constant_ || token.is("__constant__");
+    depth_ += (token.is("[") ? 1 : 0) - (token.is("]") ? 1 : 0);
   }
 
   /// `threadIdx.y * NAME`, `threadIdx.x + i * NAME`, `blockIdx.x * NAME + threadIdx.x`.
@@ -211,7 +216,8 @@ class UseReader {
 
   const SourceModel& model_;
   SourceUses uses_;
-  std::size_t statement_ = 0;  ///< where the current one begins
+  bool declares_shared_ = false, declares_constant_ = false;  ///< the current statement
+  int depth_ = 0;                                             ///< of its brackets
 };
 
 }  // namespace

@@ -144,8 +144,7 @@ Action add_adopt(CLI::App& verb, const Operation& /*operation*/) {
                   "Kernel to adopt; repeat the flag for several kernels, in launch order")
       ->type_name("TEXT")
       ->allow_extra_args(false);
-  verb.add_option("--space", f.space,
-                  "T1 file of Kernel Tuner or KTT (JSON) with the search space of the kernel")
+  verb.add_option("--space", f.space, "Search space, as a T1 file of Kernel Tuner or KTT")
       ->type_name("FILE");
   verb.add_option("--operation", f.adopt.operation,
                   "Name of the operation (default: the kernel's name)")

@@ -92,6 +92,7 @@ TranslatedNames names_of_test() {
   names.positive = {"a", "b", "c", "T"};
   names.not_negative = {"a", "b", "c", "T", "zero"};
   names.words["mode"] = {"fast", "slow"};
+  names.words["part"] = {};
   return names;
 }
 
@@ -139,6 +140,8 @@ TEST(AdoptTranslation, WhatFrontMatterLacksIsNotTranslated) {
            {"width % a == 0", "width is not a tunable"},
            {"any // a == 1", "rounds quotients of negative numbers down"},
            {"mode > 1", "the values of mode are names"},
+           {"part * 2 > 1", "the values of part are fractions"},
+           {"part == 0.5", "the values of part are fractions"},
            {"round(a / b) == 1", "does not round to the nearest"},
            {"len(a) == 1", "no function len"},
        }) {
@@ -161,7 +164,7 @@ TEST(AdoptTranslation, ValuesAreWrittenAsFrontMatterHasThem) {
   EXPECT_EQ(printed("['a', 1]", "1"), "");
 }
 
-constexpr const char* kScaleSource = R"(
+constexpr const char* kScaleSource = R"CU(
 __global__ void scale(float* out, const float* in, int rows, int cols, float factor) {
   const int x = blockIdx.x * (block_size_x * tile_size) + threadIdx.x;
   const int y = blockIdx.y;
@@ -176,9 +179,9 @@ __global__ void scale(float* out, const float* in, int rows, int cols, float fac
     }
   }
 }
-)";
+)CU";
 
-constexpr const char *kScaleSpace = R"({
+constexpr const char* kScaleSpace = R"J({
   "ConfigurationSpace": {
     "TuningParameters": [
       {"Name": "block_size_x", "Type": "int", "Values": "[32 * i for i in range(1, 5)]",
@@ -193,10 +196,7 @@ constexpr const char *kScaleSpace = R"({
       {"Parameters": ["weight"], "Expression": "weight * 2 > block_size_x"}]},
   "KernelSpecification": {
     "Language": "CUDA", "KernelName": "scale", "KernelFile": "other.cu",
-    "GlobalSize": {"X": "1024 // (block_size_x * tile_size)",
-                     "Y" : "300"
-}
-,
+    "GlobalSize": {"X": "1024 // (block_size_x * tile_size)", "Y": "300"},
     "LocalSize": {"X": "block_size_x", "Y": "1", "Z": "1"},
     "SharedMemory": "4 * block_size_x",
     "CompilerOptions": ["-use_fast_math"],
@@ -213,9 +213,8 @@ constexpr const char *kScaleSpace = R"({
        "FillValue": 2.5}],
     "ReferenceArguments": [
       {"TargetName": "out", "ValidationMethod": "AbsoluteDifference",
-       "ValidationThreshold": 0.0001}]
-}
-})";
+       "ValidationThreshold": 0.0001}]}
+})J";
 
 Adoption with_space(const std::string& source, const std::string& space) {
   AdoptOptions options;
@@ -232,7 +231,7 @@ TEST(AdoptSpace, ValuesAndRestrictionsComeFromTheFile) {
           HasSubstr("//@ tune       block_size_x = 32 64* 96 128\n"),
           HasSubstr("//@ tune       tile_size = 1* 2 4\n"),
           HasSubstr("//@ tune       order = 0 1*\n"),
-          HasSubstr("//@ tune       weight = FILL_IN              // space.json lists 0.5, 1.0:"),
+          HasSubstr("//@ tune       weight = FILL_IN               // space.json lists 0.5, 1.0:"),
           HasSubstr("//@ tune       layout = aos* soa "),
           HasSubstr("//@ require    block_size_x * tile_size <= 256 && (tile_size == 1 || "
                     "tile_size == 2 || tile_size == 4)\n"),
@@ -300,7 +299,7 @@ TEST(AdoptSpace, MistakesAreNamedByTheirPath) {
            R"(]}, "KernelSpecification": {}})";
   };
   EXPECT_THAT(error_of("{\n  \"a\": [1,,]\n}"),
-              StartsWith("space.json:2:10: this is not valid JSON"));
+              StartsWith("space.json:2:11: this is not valid JSON"));
   EXPECT_EQ(error_of("[]"), "space.json: expected an object");
   EXPECT_EQ(error_of("{}"), "space.json: \"ConfigurationSpace\" is missing");
   EXPECT_EQ(error_of(R"({"ConfigurationSpace": {"TuningParameters": [{"Name": "a"}]}})"),

@@ -168,8 +168,7 @@ __global__ void heat(float* out, const float* in) {
 )";
   };
   const Adoption given =
-      adopted(source("#ifndef GRID_W\n#define GRID_W 4096\n#define GRID_H 512\n#endif\n"
-                     "#if kernel\n#define other_width 7\n#endif"));
+      adopted(source("#ifndef GRID_W\n#define GRID_W 4096\n#define GRID_H 512\n#endif\n"));
   EXPECT_THAT(given.operation.text,
               AllOf(HasSubstr("//@ size       w 1..2147483647\n"),
                     HasSubstr("//@ operand    out out: h, w "),
