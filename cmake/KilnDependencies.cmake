@@ -9,6 +9,8 @@ find_package(nlohmann_json REQUIRED)
 find_library(KILN_SQLITE_LIBRARY NAMES libsqlite3.a REQUIRED)
 find_library(KILN_SQLITECPP_LIBRARY NAMES libSQLiteCpp.a REQUIRED)
 find_library(KILN_XXHASH_LIBRARY NAMES libxxhash.a REQUIRED)
+find_library(KILN_ZLIB_LIBRARY NAMES libz.a REQUIRED)
+find_path(KILN_ZLIB_INCLUDE NAMES zlib.h REQUIRED)
 # Headers only, so that nothing of it is needed at run time.
 find_path(KILN_TOML_INCLUDE NAMES toml++/toml.h REQUIRED)
 
@@ -28,6 +30,9 @@ add_library(kiln_toml INTERFACE)
 target_include_directories(kiln_toml SYSTEM INTERFACE ${KILN_TOML_INCLUDE})
 add_library(kiln_xxhash INTERFACE)
 target_link_libraries(kiln_xxhash INTERFACE ${KILN_XXHASH_LIBRARY})
+add_library(kiln_zlib INTERFACE)
+target_include_directories(kiln_zlib SYSTEM INTERFACE ${KILN_ZLIB_INCLUDE})
+target_link_libraries(kiln_zlib INTERFACE ${KILN_ZLIB_LIBRARY})
 add_library(kiln_sqlite INTERFACE)
 target_link_libraries(kiln_sqlite INTERFACE ${KILN_SQLITECPP_LIBRARY} ${KILN_SQLITE_LIBRARY}
                       Threads::Threads ${CMAKE_DL_LIBS} m)

@@ -33,7 +33,7 @@ endforeach()
 # Code that is linked into program and library wants its licence beside them. The texts are those
 # from the packages.
 foreach(package IN ITEMS libfmt-dev libsqlitecpp-dev libsqlite3-dev nlohmann-json3-dev
-                         libcli11-dev libtomlplusplus-dev libxxhash-dev)
+                         libcli11-dev libtomlplusplus-dev libxxhash-dev zlib1g-dev)
   set(text /usr/share/doc/${package}/copyright)
   if(EXISTS ${text})
     install(FILES ${text} RENAME ${package}.txt

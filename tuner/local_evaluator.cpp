@@ -72,8 +72,8 @@ struct LocalEvaluator::Workbench {
         ledger(device, memory_limit(device, setup)),
         kernels(ledger, setup.support),
         verifier(ledger, kernels, setup),
-        sets(ledger, kernels, verifier.tuned_operands(), rotation_bytes(device, policy),
-             setup.seed) {}
+        sets(ledger, kernels, verifier.tuned_operands(), rotation_bytes(device, policy), setup.seed,
+             &verifier.tuned_inputs()) {}
 
   /// How a subject is timed on the tuned problem.
   [[nodiscard]] TimedRun timed(std::function<DeviceStatus(const RunArguments&, void*)> run,

@@ -11,6 +11,8 @@
 #include <optional>
 #include <utility>
 
+#include "templates/front_matter/front_matter_lines.hpp"
+
 namespace kiln::tools {
 namespace {
 
@@ -431,11 +433,8 @@ Translation translated_number(const PythonNode& node, const std::string& place,
 }
 
 bool is_value_word(const std::string& word) {
-  constexpr std::size_t kMostCharacters = 12;
-  return !word.empty() && word.size() <= kMostCharacters && word[0] >= 'a' && word[0] <= 'z' &&
-         word != "true" && word != "false" && std::all_of(word.begin(), word.end(), [](char c) {
-           return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
-         });
+  constexpr std::size_t kMostCharacters = 64;
+  return word.size() <= kMostCharacters && is_identifier(word) && word != "true" && word != "false";
 }
 
 std::string printed_values(const std::vector<PythonValue>& values, const PythonValue& usual) {
@@ -448,6 +447,9 @@ std::string printed_values(const std::vector<PythonValue>& values, const PythonV
       has_numbers = true;
     } else if (const auto* const integer = std::get_if<std::int64_t>(&value.value)) {
       part = std::to_string(*integer);
+      has_numbers = true;
+    } else if (std::get_if<double>(&value.value) != nullptr) {
+      part = python_text(value);
       has_numbers = true;
     } else if (const auto* const word = std::get_if<std::string>(&value.value)) {
       if (!is_value_word(*word)) return "";

@@ -37,7 +37,7 @@ struct Translation {
                                             const TranslatedNames& names);
 
 /// How front matter writes the values of a tunable, `usual` with a star; "" for values that it
-/// cannot express, such as fractions. `words` are the values if they are names.
+/// cannot express, such as texts with spaces.
 [[nodiscard]] std::string printed_values(const std::vector<PythonValue>& values,
                                          const PythonValue& usual);
 /// Whether front matter has the word as the value of a tunable.

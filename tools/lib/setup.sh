@@ -8,7 +8,7 @@
 kiln_build_packages=(
   g++ cmake ninja-build git ca-certificates
   libfmt-dev libsqlitecpp-dev libsqlite3-dev nlohmann-json3-dev libcli11-dev
-  libtomlplusplus-dev libxxhash-dev
+  libtomlplusplus-dev libxxhash-dev zlib1g-dev
 )
 kiln_test_packages=(
   libgtest-dev libgmock-dev librapidcheck-dev libbenchmark-dev pkg-config clang-format-14

@@ -3,9 +3,13 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <cstdint>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "templates/front_matter/constant_line.hpp"
 #include "templates/operation/operation.hpp"
@@ -37,7 +41,35 @@ std::string types_text(const TypeRow& row) {
   return text;
 }
 
+/// Many integers at equal distances, or each the same multiple of the one before, as the range that
+/// a `tune` line has for them; else "".
+std::string range_text(const std::vector<std::int64_t>& values) {
+  constexpr std::size_t kLeast = 12;
+  if (values.size() < kLeast || std::ranges::any_of(values, [](std::int64_t value) {
+        return is_named_value(value) || is_real_value(value);
+      })) {
+    return "";
+  }
+  const std::int64_t step = values[1] - values[0];
+  const std::int64_t factor = values[0] > 0 ? values[1] / values[0] : 0;
+  const auto each = [&](const auto& follows) {
+    return std::ranges::adjacent_find(values, std::not_fn(follows)) == values.end();
+  };
+  if (each([&](std::int64_t one, std::int64_t next) { return next - one == step; })) {
+    return fmt::format("{}:{}{}", values.front(), values.back(),
+                       step == 1 ? "" : fmt::format(":{}", step));
+  }
+  if (factor > 1 &&
+      each([&](std::int64_t one, std::int64_t next) { return next == one * factor; })) {
+    return fmt::format("{}..{} x{}", values.front(), values.back(), factor);
+  }
+  return "";
+}
+
 std::string values_text(const Tunable& tunable) {
+  if (const std::string range = range_text(tunable.values); !range.empty()) {
+    return fmt::format("{} default {}", range, value_text(tunable.default_value));
+  }
   std::string text;
   for (const auto value : tunable.values) {
     text += fmt::format("{}{}{}", text.empty() ? "" : " ", value_text(value),
@@ -62,9 +94,24 @@ std::uint64_t raw_size(const KernelTemplate& kernel_template) {
 std::string launch_text(const KernelTemplate& kernel_template, const LaunchSpec& launch) {
   std::string text = launch.kernel;
   if (launch.template_arguments) text += fmt::format("<{}>", *launch.template_arguments);
-  if (launch.args.empty()) return text;
-  const Operation& operation = *find_operation(kernel_template.operation());
-  return text + fmt::format("({})", argument_text(launch.args, operation));
+  if (!launch.args.empty()) {
+    const Operation& operation = *find_operation(kernel_template.operation());
+    text += fmt::format("({})", argument_text(launch.args, operation));
+  }
+  if (!launch.repeat) return text;
+  text += fmt::format(", repeated {} times", launch.repeat->times.text());
+  const int others = launch.repeat->launches - 1;
+  if (others > 0)
+    text += fmt::format(" with the next {}",
+                        others == 1 ? "launch" : fmt::format("{} launches", others));
+  return text;
+}
+
+/// "partial f32: ceil_div(n, tile)": a scratch array, as its line has it.
+std::string scratch_text(const ScratchSpec& scratch) {
+  std::vector<std::string> extents;
+  for (const Expression& extent : scratch.extents) extents.push_back(extent.text());
+  return fmt::format("{} {}: {}", scratch.name, scratch.type, fmt::join(extents, ", "));
 }
 
 Json template_json(const Catalog& catalog, const KernelTemplate& kernel_template) {
@@ -89,6 +136,10 @@ Json template_json(const Catalog& catalog, const KernelTemplate& kernel_template
   json["launches"] = Json::array();
   for (const auto& launch : kernel_template.launches()) {
     json["launches"].push_back(launch_text(kernel_template, launch));
+  }
+  json["scratch"] = Json::array();
+  for (const ScratchSpec& scratch : kernel_template.run_spec().scratch) {
+    json["scratch"].push_back(scratch_text(scratch));
   }
   json["constants"] = Json::array();
   for (const ConstantSpec& constant : kernel_template.constants()) {
@@ -253,6 +304,9 @@ std::string template_text(const KernelTemplate& kernel_template) {
   for (const auto& launch : kernel_template.launches()) {
     // Kernels of a typed operation are all called in one way.
     if (!launch.args.empty()) facts.add("launch", launch_text(kernel_template, launch));
+  }
+  for (const ScratchSpec& scratch : kernel_template.run_spec().scratch) {
+    facts.add("scratch", scratch_text(scratch));
   }
   for (const ConstantSpec& constant : kernel_template.constants()) {
     facts.add("constant", constant_text(constant, *find_operation(kernel_template.operation())));

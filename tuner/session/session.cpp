@@ -19,8 +19,10 @@
 #include "kiln/error.hpp"
 #include "runtime/choice/kernel_chooser.hpp"
 #include "templates/operation/judge.hpp"
+#include "tuner/kept_sizes.hpp"
 #include "tuner/session/begin_task.hpp"
 #include "tuner/session/checks.hpp"
+#include "tuner/session/compile_forecast.hpp"
 #include "tuner/session/compiler.hpp"
 #include "tuner/session/context.hpp"
 #include "tuner/session/finalists.hpp"
@@ -53,6 +55,11 @@ bool is_modelled(const SessionContext& context) {
   return context.provenance == Provenance::modelled;
 }
 
+/// Whether the run must not depend on how long anything takes.
+bool is_repeatable(const SessionContext& context) {
+  return is_modelled(context) || context.request.budget.candidates > 0;
+}
+
 /// One tuning run on a device.
 class DeviceSession {
  public:
@@ -68,17 +75,24 @@ class DeviceSession {
                    ? checks_share_s(request_.budget)
                    : finalists_share_s(request_.budget, request_.policy.finalists)),
         space_(space),
-        strategy_(make_strategy(request_.strategy,
-                                {space_, context.problem, context.limits, context.device,
-                                 request_.seed, [this] { return search_.must_end(); }})),
+        forecast_(space),
+        strategy_(make_strategy(
+            request_.strategy,
+            {space_, context.problem, context.limits, context.device, request_.seed,
+             [this] { return search_.must_end(); },
+             [this](const Candidate& candidate) { return search_.cost_s(candidate); }})),
         proposals_({space_, context.problem, context.limits, context.device, request_.seed},
                    *strategy_),
         cases_(verification_cases(request_.tuned, request_.thoroughness)),
         ledger_(context, space_, strategy_->canonical(), clock_),
         finalists_(context, ledger_),
         variants_(context, space_, cases_),
-        search_(context, clock_, ledger_, proposals_,
-                [this](const Proposal& proposal) { return prepare(proposal); }) {}
+        search_(
+            context, clock_, ledger_, proposals_,
+            [this](const Proposal& proposal) { return prepare(proposal); },
+            is_repeatable(context)
+                ? std::nullopt
+                : std::optional(CandidateSearch::Pipeline{forecast_, search_compiler_})) {}
 
   [[nodiscard]] TuneResult run();
 
@@ -102,6 +116,7 @@ class DeviceSession {
   Evaluator& evaluator_;
   BudgetClock clock_;
   const SearchSpace& space_;
+  CompileForecast forecast_;
   std::unique_ptr<Strategy> strategy_;
   ProposalQueue proposals_;
   std::vector<ProblemCase> cases_;
@@ -279,8 +294,7 @@ bool DeviceSession::decide(const Proposal& proposal, const PreparedCandidate& pr
 
 /// Off for reproducible or count-limited sessions: spare tries depend on how long compilers take.
 bool DeviceSession::fills_waits() const {
-  return request_.fill_waits && request_.budget.candidates == 0 &&
-         context_.provenance == Provenance::measured;
+  return request_.fill_waits && !is_repeatable(context_);
 }
 
 /// False if there was none, or the session's end came first.
@@ -357,6 +371,11 @@ TuneResult tune(const TuneRequest& request, const SearchSpace& space, const Cata
   // Predictions do not drift: the first is as good as one interleaved with others.
   if (modelled) wanted.policy.finalists = 0;
   if (modelled) wanted.thoroughness = Thoroughness::brief;
+  for (const SearchSpace::Part& part : space.parts) {
+    auto kept = kept_sizes(*part.kernel_template, request.tuned.problem, device.limits);
+    auto& all = wanted.tuned.kept_sizes;
+    if (!kept.empty() && std::ranges::find(all, kept) == all.end()) all.push_back(std::move(kept));
+  }
   const std::string policy = modelled ? std::string(kPredictionPolicy) : request.policy.canonical();
   const SessionContext context{
       .request = wanted,

@@ -160,7 +160,7 @@ TEST(AdoptTranslation, ValuesAreWrittenAsFrontMatterHasThem) {
   EXPECT_EQ(printed("[False, True]", "True"), "0 1*");
   EXPECT_EQ(printed("['aos', 'soa']", "'aos'"), "aos* soa");
   EXPECT_EQ(printed("['Not a name']", "'Not a name'"), "");
-  EXPECT_EQ(printed("[0.5, 1.0]", "0.5"), "");
+  EXPECT_EQ(printed("[0.5, 1.0]", "0.5"), "0.5* 1.0");
   EXPECT_EQ(printed("['a', 1]", "1"), "");
 }
 
@@ -231,7 +231,7 @@ TEST(AdoptSpace, ValuesAndRestrictionsComeFromTheFile) {
           HasSubstr("//@ tune       block_size_x = 32 64* 96 128\n"),
           HasSubstr("//@ tune       tile_size = 1* 2 4\n"),
           HasSubstr("//@ tune       order = 0 1*\n"),
-          HasSubstr("//@ tune       weight = FILL_IN               // space.json lists 0.5, 1.0:"),
+          HasSubstr("//@ tune       weight = 0.5* 1.0 "),
           HasSubstr("//@ tune       layout = aos* soa "),
           HasSubstr("//@ require    block_size_x * tile_size <= 256 && (tile_size == 1 || "
                     "tile_size == 2 || tile_size == 4)\n"),
