@@ -23,6 +23,7 @@
 #include "templates/render/kernel_name.hpp"
 #include "templates/render/renderer.hpp"
 #include "templates/text_pieces.hpp"
+#include "tuner/kept_sizes.hpp"
 #include "tuner/setup_parts.hpp"
 #include "tuner/verify/roundoff.hpp"
 
@@ -220,6 +221,16 @@ std::vector<ProblemCase> declared_cases(const Operation& operation, const Proble
     ProblemCase one = declared_case(operation, problem, {});
     one.scalars = tuned.scalars;
     cases.push_back(std::move(one));
+  }
+  for (const std::vector<std::string>& kept : tuned.kept_sizes) {
+    for (const Problem& problem : ragged_problems(operation, tuned.problem, kept)) {
+      const bool is_known = std::ranges::any_of(
+          cases, [&](const ProblemCase& one) { return one.problem.sizes == problem.sizes; });
+      if (is_known) continue;
+      ProblemCase one = declared_case(operation, problem, {});
+      one.scalars = tuned.scalars;
+      cases.push_back(std::move(one));
+    }
   }
   return cases;
 }

@@ -85,6 +85,9 @@ struct ProblemCase {
   std::vector<Scalar> scalars;        ///< in the operation's order
   /// How much work it is, in multiply-adds or elements moved, as DeviceInfo::most_products counts.
   double products = 0.0;
+  /// Of a tuned problem: sets of sizes that some of its ragged cases have, too, because a template
+  /// is compiled for them (tuner/kept_sizes.hpp).
+  std::vector<std::vector<std::string>> kept_sizes = {};
 };
 
 /// The case of a problem of a declared operation. `scalars`: by name; others have their usual

@@ -15,7 +15,7 @@ namespace kiln {
 
 // The parts of verification_cases() and make_setup() of an operation that declares its reference.
 
-/// The tuned case, then one of each `ragged` line.
+/// The tuned case, then one of each `ragged` line, and for each of its sets of kept sizes again.
 [[nodiscard]] std::vector<ProblemCase> declared_cases(const Operation& operation,
                                                       const ProblemCase& tuned);
 /// Throws Error(template_) for a reference whose launch or rules have no value, or which does not

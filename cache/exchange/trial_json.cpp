@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "cache/exchange/line_json.hpp"
+#include "cache/exchange/value_json.hpp"
 #include "cache/rows/trial_check.hpp"
 #include "kiln/error.hpp"
 #include "templates/operation/operation.hpp"
@@ -107,9 +108,7 @@ Problem read_problem(const Json& json) {
 
 Json to_json(const Config& config) {
   Json json = Json::object();
-  for (const auto& [name, value] : config.values()) {
-    json[name] = is_named_value(value) ? Json(value_text(value)) : Json(value);
-  }
+  for (const auto& [name, value] : config.values()) json[name] = value_json(value);
   return json;
 }
 
@@ -119,8 +118,15 @@ Config read_config(const Json& json) {
   if (!json.is_object()) throw Error(ErrorKind::usage, "field 'config' must be a JSON object");
   Config config;
   for (const auto& [name, value] : json.items()) {
-    const auto named = value.is_string() ? value_of_name(value.get<std::string>()) : std::nullopt;
-    config.set(name, named ? *named : read_integer<std::int32_t>(json, name));
+    const auto known = value_of_json(value);
+    if (!known) {
+      throw Error(ErrorKind::usage,
+                  fmt::format("field '{}' is {}, but must be a 32-bit integer, a decimal number of "
+                              "at most {} digits, a boolean or a name",
+                              name, value.is_primitive() ? value.dump() : value.type_name(),
+                              kMostDecimalDigits));
+    }
+    config.set(name, *known);
   }
   return config;
 }

@@ -27,7 +27,10 @@ Config smallest(const ParamSpace& space) {
   for (const Tunable& tunable : space.tunables()) {
     const bool is_named = is_named_value(tunable.values.front());
     config.set(tunable.name,
-               is_named ? tunable.values.front() : *std::ranges::min_element(tunable.values));
+               is_named ? tunable.values.front()
+                        : *std::ranges::min_element(tunable.values, {}, [](std::int64_t value) {
+                            return number_of(value);
+                          }));
   }
   return config;
 }
@@ -41,7 +44,8 @@ std::vector<Config> nearby(const ParamSpace& space, const Config& config) {
     if (is_named_value(own)) continue;
     std::optional<std::int64_t> below;
     for (const std::int64_t value : tunable.values) {
-      if (value < own && (!below || value > *below)) below = value;
+      const double number = number_of(value);
+      if (number < number_of(own) && (!below || number > number_of(*below))) below = value;
     }
     if (!below) continue;
     Config smaller = config;

@@ -116,7 +116,7 @@ KernelBuilder::Loaded* KernelBuilder::load(const KernelTemplate& kernel_template
   Loaded loaded{load_module(kernel_template, code.result, failure),
                 code.toolkit,
                 {},
-                why_not_competitive(code.result)};
+                why_not_competitive(kernel_template, code.result)};
   if (!loaded.module) return nullptr;
   loaded.prepared_bytes.resize(loaded.module->functions().size(), 0);
   return &modules_.emplace(name, std::move(loaded)).first->second;

@@ -39,6 +39,30 @@ struct Expression::Op {
     or_jump,       // top is not 0: become 1 and go to `operand`; else pop
     jump_if_zero,  // pop; go to `operand` if it was 0
     jump,          // go to `operand`
+    chain,         // a below b: if `detail` (a comparison) holds, keep b; else 0, go to `operand`
+    item,          // x below y: if they are equal, 1, go to `operand`; else keep x
+    real,          // `detail` (a RealCode), on doubles
+  };
+
+  /// Steps on doubles. Between steps on int64_t, the stack holds their bits.
+  enum class RealCode : std::uint8_t {
+    literal,             // pushes the double whose bits are `value`
+    name,                // pushes the number in slot `operand`
+    from_integer,        // turns the top into a double
+    from_integer_below,  // likewise what is below the top
+    negate,
+    abs,
+    add,
+    subtract,
+    multiply,
+    divide,
+    remainder,
+    minimum,
+    maximum,
+    compare,  // by the comparison in `operand`
+    floor,    // to an integer, as are ceil and round
+    ceil,
+    round,
   };
 
   /// Where a binary operator finds its right operand; the left one is on the stack.
@@ -46,6 +70,8 @@ struct Expression::Op {
 
   Code code = Code::constant;
   Right right = Right::stack;
+  std::uint8_t detail = 0;
+  bool is_real = false;  ///< chain and item: whether they compare doubles
   std::int32_t operand = 0;
   std::int64_t value = 0;
 };

@@ -45,7 +45,9 @@ void read_cost_line(const FrontMatterLine& line, NameTable& names, std::vector<C
     line.fail(kLetOfCosts.size(),
               fmt::format("the name \"{}\" is already used; choose another name", name));
   }
-  Expression value = Expression::parse(part.text, names, line.text_place.at(part.offset));
+  Expression value =
+      Expression::parse(part.text, names, line.text_place.at(part.offset),
+                        is_let ? Expression::Real::refused : Expression::Real::rounded_up);
   const int slot = is_let ? names.intern(name) : -1;
   costs.push_back({std::string(name), slot, std::move(value), line.comment, line.text_place.file,
                    line.text_place.line});

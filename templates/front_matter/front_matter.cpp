@@ -3,15 +3,12 @@
 #include "templates/front_matter/front_matter.hpp"
 
 #include <algorithm>
-#include <cstdint>
 #include <utility>
 
 #include <fmt/format.h>
 
-#include "templates/front_matter/declaration_check.hpp"
 #include "templates/nearest_name.hpp"
 #include "templates/source_error.hpp"
-#include "templates/space/tunable_value.hpp"
 #include "templates/text_pieces.hpp"
 
 namespace kiln {
@@ -53,74 +50,6 @@ std::vector<TextPart> split_clauses(std::string_view text) {
     begin = end + 1;
   }
   return parts;
-}
-
-namespace {
-
-/// A value behind those that `tunable` has already.
-std::int64_t read_value(const FrontMatterLine& line, TextPart part, const Tunable& tunable) {
-  const auto value = parse_value(part.text);
-  const bool is_small = value && (is_named_value(*value) || std::in_range<std::int32_t>(*value));
-  if (!is_small) {
-    line.fail(part.offset,
-              fmt::format("\"{}\" is neither a 32-bit integer nor a name of at most {} lower-case "
-                          "letters, digits and underscores",
-                          part.text, kMostValueCharacters));
-  }
-  const auto& values = tunable.values;
-  if (std::find(values.begin(), values.end(), *value) != values.end()) {
-    line.fail(part.offset, fmt::format("{} is listed twice", value_text(*value)));
-  }
-  if (!values.empty() && is_named_value(values.front()) != is_named_value(*value)) {
-    line.fail(part.offset,
-              fmt::format("the values of {} mix names and numbers; use only names or only "
-                          "numbers",
-                          tunable.name));
-  }
-  return *value;
-}
-
-}  // namespace
-
-Tunable parse_tunable(const FrontMatterLine& line) {
-  const std::string_view text = line.text;
-  Tunable tunable;
-  tunable.name = line.declaration.name;
-  tunable.comment = line.comment;
-  const std::string& type = line.declaration.type;
-  const bool is_flag = type == "bool";
-  const bool is_int = type == "int";
-  bool starred = false;
-  for (const auto [word, offset] : split_words(text)) {
-    auto digits = word;
-    if (tunable.values.size() == kMostValues) {
-      line.fail(offset, fmt::format("the tunable has more than {} values. Next: list fewer values, "
-                                    "or combine two tunables in a \"let\" line",
-                                    kMostValues));
-    }
-    const bool is_default = digits.ends_with('*');
-    if (is_default) digits.remove_suffix(1);
-    const std::int64_t value = read_value(line, {digits, offset}, tunable);
-    if (is_flag && value != 0 && value != 1) {
-      line.fail(offset, fmt::format("{} is a bool, so its values must be 0 and 1", tunable.name));
-    }
-    if (is_int && is_named_value(value)) {
-      line.fail(offset, fmt::format("{0} is an int, but {1} is a name. Next: declare enum class "
-                                    "Kind {{ {1}, ... }}; and change the field to Kind {0};",
-                                    tunable.name, value_text(value)));
-    }
-    if (!is_flag && !is_int && type != kMacro && !is_named_value(value)) {
-      line.fail(offset, fmt::format("{} has the type {}, so its values must be names; for numbers, "
-                                    "change the type to int",
-                                    tunable.name, type));
-    }
-    if (is_default && starred)
-      line.fail(offset, "two values are marked as the default (*); remove one '*'");
-    if (is_default || tunable.values.empty()) tunable.default_value = value;
-    starred = starred || is_default;
-    tunable.values.push_back(value);
-  }
-  return tunable;
 }
 
 // Three checks: each word, then that no slot is missing, then that the row names any type at all.

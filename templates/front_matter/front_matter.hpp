@@ -15,7 +15,7 @@
 namespace kiln {
 
 inline constexpr std::size_t kMostTunables = 64;
-inline constexpr std::size_t kMostValues = 1024;  ///< of a tunable or a trait
+inline constexpr std::size_t kMostValues = 4096;  ///< of a tunable or a trait
 inline constexpr std::size_t kMostFileBytes = std::size_t{4} << 20;
 
 /// A part of a line's text with its offset there.
@@ -35,8 +35,6 @@ struct TextPart {
 /// `a=f16|bf16 b=a c=d d=a|f32 acc=f32`: every slot of the operation once, each with element types
 /// or other slots, such that the row comes down to element types in the end.
 [[nodiscard]] TypeRow parse_type_row(const FrontMatterLine& line, const Operation& operation);
-/// `int tile_m;  //@ tune 32 64* 128`.
-[[nodiscard]] Tunable parse_tunable(const FrontMatterLine& line);
 
 /// `name = expression`: the name, behind so many characters, and the part after '='. Throws
 /// Error(template_) that points at what is missing.

@@ -42,6 +42,12 @@ std::pair<std::string_view, std::string_view> split_comment(std::string_view bod
   return {text.empty() ? body.substr(0, 0) : text, trimmed(body.substr(slashes + 2))};
 }
 
+/// The operators of expressions that are words.
+bool is_operator_word(std::string_view word) {
+  constexpr std::array<std::string_view, 4> kWords{"and", "or", "not", "in"};
+  return std::ranges::find(kWords, word) != kWords.end();
+}
+
 /// Whether what follows must still belong to the statement. The star of a tunable's default is not
 /// an operator.
 bool is_incomplete(const FrontMatterLine& line) {
@@ -54,7 +60,8 @@ bool is_incomplete(const FrontMatterLine& line) {
   constexpr std::string_view kOpenEnd = "+-*/%<>=&|?:,;!(";
   const auto open = std::count(line.text.begin(), line.text.end(), '(') -
                     std::count(line.text.begin(), line.text.end(), ')');
-  return open > 0 || kOpenEnd.find(line.text.back()) != std::string_view::npos;
+  return open > 0 || kOpenEnd.find(line.text.back()) != std::string_view::npos ||
+         is_operator_word(line.text.substr(line.text.find_last_of(kLineSpace) + 1));
 }
 
 /// Where FILL_IN stands in a statement, as a word of its own.
@@ -135,7 +142,7 @@ std::vector<std::string> names_of_bases(std::string_view text) {
 bool continues(std::string_view body) {
   const char first = body.front();
   return (first >= '0' && first <= '9') || kOperators.find(first) != std::string_view::npos ||
-         first_word(body).find('=') != std::string_view::npos;
+         first_word(body).find('=') != std::string_view::npos || is_operator_word(first_word(body));
 }
 
 class Reader {

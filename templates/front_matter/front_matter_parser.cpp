@@ -23,6 +23,7 @@
 #include "templates/front_matter/launch_lines.hpp"
 #include "templates/front_matter/repeat_line.hpp"
 #include "templates/front_matter/scratch_line.hpp"
+#include "templates/front_matter/tune_line.hpp"
 #include "templates/front_matter/usual_line.hpp"
 #include "templates/kernel_template.hpp"
 #include "templates/launch/launch_plan.hpp"
@@ -30,6 +31,7 @@
 #include "templates/operation/typed_operation.hpp"
 #include "templates/render/code_scanner.hpp"
 #include "templates/render/kernel_name.hpp"
+#include "templates/render/value_macros.hpp"
 #include "templates/source_error.hpp"
 #include "templates/space/space_program.hpp"
 #include "templates/space/tunable_value.hpp"
@@ -332,10 +334,12 @@ class FrontMatterParser {
   void read_tunable(const FrontMatterLine& line) {
     parts_.space.tunables.push_back(parse_tunable(line));
     declare(line);
-    for (const std::int64_t value : parts_.space.tunables.back().values) {
-      if (!is_named_value(value)) continue;
-      parts_.space.names.add_test(value_text(value), parts_.space.names.find(line.declaration.name),
-                                  value);
+    const std::vector<std::int64_t>& values = parts_.space.tunables.back().values;
+    const auto is_integer = [](std::int64_t value) {
+      return !is_named_value(value) && !is_real_value(value);
+    };
+    if (!std::ranges::all_of(values, is_integer)) {
+      parts_.space.names.set_values(parts_.space.names.find(line.declaration.name), values);
     }
     if (parts_.space.tunables.size() > kMostTunables) {
       line.fail_at_key(
@@ -572,6 +576,8 @@ KernelTemplate KernelTemplate::parse(std::string file, std::string source, const
       FrontMatterParser(std::move(file), std::move(source)).run(hints, fragments));
   if (result.config_struct().type.empty()) {
     refuse_redefinitions(result.file(), result.source(), result.macros());
+    refuse_unknown_values(result.file(), result.source(), result.space_spec().tunables,
+                          result.macros());
   }
   for (const LaunchSpec& launch : result.launches()) {
     refuse_textures(result.file(), result.source(), launch.kernel);

@@ -358,9 +358,9 @@ std::int64_t LaunchPlanner::field_value(const ConfigField& field, const Bound& b
   const auto value = bound.values[static_cast<std::size_t>(field.slot)];
   const bool is_flag = field.type == "bool";
   const bool is_number = is_flag || field.type == "int";
-  const bool fits =
-      is_flag ? value == 0 || value == 1
-              : std::in_range<std::int32_t>(value) || (!is_number && is_named_value(value));
+  const bool fits = is_flag ? value == 0 || value == 1 || is_boolean_value(value)
+                            : std::in_range<std::int32_t>(value) ||
+                                  (!is_number && (is_named_value(value) || is_real_value(value)));
   if (!fits) {
     throw Error(ErrorKind::template_,
                 fmt::format("{0}: {1} = {2} does not fit the type {3}; correct the expression of "

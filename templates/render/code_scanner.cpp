@@ -457,20 +457,58 @@ std::vector<ScannedKernel> find_kernels(std::string_view source) {
   return kernels;
 }
 
+namespace {
+
+bool is_identifier_token(const Token& token) {
+  const char first = token.text.front();
+  return is_word(first) && std::isdigit(static_cast<unsigned char>(first)) == 0;
+}
+
+/// By token: whether it belongs to an #if or #elif.
+std::vector<bool> tokens_in_conditions(const std::vector<Token>& tokens) {
+  std::vector<bool> result(tokens.size(), false);
+  for (std::size_t i = 0; i + 1 < tokens.size(); ++i) {
+    const bool begins_line = i == 0 || tokens[i - 1].line != tokens[i].line;
+    if (tokens[i].text != "#" || !begins_line) continue;
+    if (tokens[i + 1].text != "if" && tokens[i + 1].text != "elif") continue;
+    int line = tokens[i].line;
+    for (std::size_t at = i + 2; at < tokens.size(); ++at) {
+      const bool continues = tokens[at - 1].text == "\\" && tokens[at - 1].line == line;
+      if (tokens[at].line != line && !continues) break;
+      line = tokens[at].line;
+      result[at] = true;
+    }
+  }
+  return result;
+}
+
+}  // namespace
+
 std::vector<ScannedWord> find_words(std::string_view source) {
   const std::vector<Token> tokens = tokens_of(source, Directives::read);
+  const std::vector<bool> conditions = tokens_in_conditions(tokens);
   const auto is = [&](std::size_t at, std::string_view text) {
     return at < tokens.size() && tokens[at].text == text;
   };
+  const auto compares = [&](std::size_t at) {
+    return (is(at, "=") || is(at, "!")) && is(at + 1, "=");
+  };
   std::vector<ScannedWord> words;
   for (std::size_t i = 0; i < tokens.size(); ++i) {
-    const char first = tokens[i].text.front();
-    if (!is_word(first) || std::isdigit(static_cast<unsigned char>(first)) != 0) continue;
+    if (!is_identifier_token(tokens[i])) continue;
     const bool behind_directive =
         i >= 2 && is(i - 2, "#") && (is(i - 1, "define") || is(i - 1, "ifndef"));
     const std::size_t name = is(i - 1, "(") ? i - 1 : i;  // of `!defined name`, `!defined(name)`
     const bool is_negated = name >= 2 && is(name - 1, "defined") && is(name - 2, "!");
-    words.push_back({tokens[i].text, tokens[i].line, behind_directive || is_negated});
+    ScannedWord word{tokens[i].text, tokens[i].line, behind_directive || is_negated};
+    word.in_condition = conditions[i];
+    if (i >= 3 && compares(i - 2) && is_identifier_token(tokens[i - 3])) {
+      word.left = tokens[i - 3].text;
+    }
+    if (i + 3 < tokens.size() && compares(i + 1) && is_identifier_token(tokens[i + 3])) {
+      word.right = tokens[i + 3].text;
+    }
+    words.push_back(word);
   }
   return words;
 }

@@ -43,6 +43,10 @@ struct ScannedWord {
   std::string_view text;  ///< a view into the source
   int line = 0;
   bool is_defined = false;  ///< it stands behind #define, #ifndef or "!defined"
+  /// The identifiers that `==` or `!=` joins it with, to its left and its right; "": none.
+  std::string_view left = {};
+  std::string_view right = {};
+  bool in_condition = false;  ///< of #if or #elif
 };
 
 /// A declaration of a name: of a variable, a parameter, a type, an enumerator.

@@ -22,6 +22,7 @@
 #include "templates/render/header_names.hpp"
 #include "templates/render/kernel_name.hpp"
 #include "templates/render/struct_text.hpp"
+#include "templates/render/value_macros.hpp"
 #include "templates/space/tunable_value.hpp"
 
 namespace kiln {
@@ -78,7 +79,8 @@ std::vector<std::string> make_name_expressions(const KernelTemplate& kernel_temp
     const auto field = std::ranges::find(values, name, &NamedValue::name);
     if (field == values.end()) return std::nullopt;
     // A minus sign before it would make one token of two.
-    return field->value < 0 ? fmt::format("({})", field->value) : value_text(field->value);
+    const std::string text = value_text(field->value);
+    return text.starts_with('-') ? fmt::format("({})", text) : text;
   };
   std::vector<std::string> names;
   for (const auto& launch : kernel_template.launches()) {
@@ -96,7 +98,8 @@ std::vector<std::string> make_name_expressions(const KernelTemplate& kernel_temp
 
 /// What a template has in place of a config struct.
 std::string macros_text(const KernelTemplate& kernel_template, const Config& config,
-                        const Problem& problem, const DeviceLimits& limits) {
+                        const Problem& problem, const DeviceLimits& limits,
+                        const HeaderInliner& inliner) {
   std::string text;
   if (!kernel_template.config_struct().type.empty()) return text;
   const auto names = kernel_template.macros();
@@ -105,6 +108,11 @@ std::string macros_text(const KernelTemplate& kernel_template, const Config& con
   }
   for (const auto& macro : LaunchPlanner(kernel_template, problem, limits).config_fields(config)) {
     text += fmt::format("#define {} {}\n", macro.name, value_text(macro.value));
+  }
+  std::vector<std::string_view> sources{kernel_template.source()};
+  for (const auto& header : inliner.inlined_texts()) sources.push_back(*header);
+  for (const ValueMacro& each : value_macros(kernel_template.space_spec().tunables, sources)) {
+    text += fmt::format("#define {} {}\n", each.name, each.number);
   }
   return text;
 }
@@ -123,6 +131,15 @@ std::string redefinitions_text(const std::string& file, std::string_view source,
       continue;
     }
     const auto value = std::ranges::find(values, each.name, &NamedValue::name);
+    if (is_real_value(value->value)) {
+      // The preprocessor knows no decimal numbers.
+      text += fmt::format(
+          "#line {1} \"{2}\"\n"
+          "static_assert(({0}) == ({3}), \"{0} is tuned, so Kiln defines it, and here it gets "
+          "another value. Next: put the line between #ifndef {4} and #endif\");\n",
+          each.name, each.line, file, value_text(value->value), kTunerMacro);
+      continue;
+    }
     text += fmt::format(
         "#if !defined({0}) || ({0}) != ({1})\n"
         "#line {2} \"{3}\"\n"
@@ -241,7 +258,7 @@ RenderedKernel render(const Catalog& catalog, const KernelTemplate& kernel_templ
   inliner.add(origin.path, kernel_template.source());
   rendered.text = provenance(rendered, kernel_template, problem, limits) +
                   preamble(problem, inliner) +
-                  macros_text(kernel_template, config, problem, limits) + inliner.text();
+                  macros_text(kernel_template, config, problem, limits, inliner) + inliner.text();
   if (!kernel_template.macros().empty()) {
     const auto values = LaunchPlanner(kernel_template, problem, limits).config_fields(config);
     rendered.text +=

@@ -22,8 +22,10 @@ std::string struct_text(const StructSpec& spec, std::span<const std::int64_t> va
     if (i > 0) text += ", ";
     if (begins_base) text += "{";
     if (!has_bases || !base.empty()) text += fmt::format(".{} = ", fields[i].name);
-    if (is_named_value(values[i])) text += fields[i].type + "::";
+    const bool is_enumerator = is_named_value(values[i]) && !is_boolean_value(values[i]);
+    if (is_enumerator) text += fields[i].type + "::";
     text += value_text(values[i]);
+    if (fields[i].type == "float" && is_real_value(values[i]) && !text.ends_with('f')) text += 'f';
     if (ends_base) text += "}";
   }
   return text + "}";

@@ -88,17 +88,16 @@ Config Config::parse(std::string_view text) {
     const auto equals = pair.find('=');
     if (equals == std::string_view::npos) reject(pair, "has no '='");
     const auto name = pair.substr(0, equals);
-    const auto digits = pair.substr(equals + 1);
+    const auto value_part = pair.substr(equals + 1);
     if (name.empty()) reject(pair, "has no name before '='");
     if (!is_name(name))
       reject(pair,
              "has an invalid name (use letters, digits and underscores, and do not begin with a "
              "digit)");
-    const auto value = parse_value(digits);
+    const auto value = parse_value(value_part);
     if (!value)
-      reject(pair,
-             fmt::format("has neither an integer nor a name of at most {} characters after '='",
-                         kMostValueCharacters));
+      reject(pair, fmt::format("has neither a number nor a name of at most {} characters after '='",
+                               kMostValueCharacters));
     if (config.find(name)) reject(pair, "repeats a name");
     if (config.values_.size() == kMostNames) {
       reject(pair, fmt::format("is one pair too many (at most {} are allowed)", kMostNames));

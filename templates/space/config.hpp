@@ -36,7 +36,7 @@ class Config {
   /// "copy=cp_async stages=3 tile_m=128": sorted by name, separated by one space.
   [[nodiscard]] std::string canonical() const;
   /// Reads canonical text, with spaces or commas between the pairs. Throws Error(usage) that names
-  /// the faulty pair (no '=', empty or repeated name, neither an integer nor a name).
+  /// the faulty pair (no '=', empty or repeated name, neither a number nor a name).
   [[nodiscard]] static Config parse(std::string_view text);
 
   friend bool operator==(const Config&, const Config&) = default;

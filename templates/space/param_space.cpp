@@ -249,9 +249,12 @@ std::optional<std::string> ParamSpace::why_empty() const {
   const auto& program = impl_->program;
   if (auto fixed = why_impossible()) return fixed;
   if (count() > 0) return std::nullopt;
-  const auto at_defaults = [](const SpaceProgram& of) {
+  const auto explained = [&](const SpaceProgram& of, std::string_view of_others) {
     auto values = defaults_of(of);
-    return of.first_failure(values);
+    const std::string next = of.remedy(values);
+    return fmt::format("{} (so the default configuration is invalid; {}){}{}",
+                       of.first_failure(values).value_or("no configuration is valid"), of_others,
+                       next.empty() ? "" : ". ", next);
   };
   // First without any requirement: a derived value can be undefined everywhere.
   std::vector<std::vector<Requirement>> single{{}};
@@ -261,18 +264,12 @@ std::optional<std::string> ParamSpace::why_empty() const {
       const ParamSpace space(program.names(), program.tunables(), program.derived(),
                              std::move(requirements), {}, program.start(), impl_->origin);
       if (space.count() > 0) continue;
-      return fmt::format(
-          "{} (so the default configuration is invalid; all others are invalid for the "
-          "same reason)",
-          at_defaults(space.impl_->program).value_or("no configuration is valid"));
+      return explained(space.impl_->program, "all others are invalid for the same reason");
     }
   } catch (const Error&) {
     // A requirement may take too long to count if no other one narrows the space before it.
   }
-  return fmt::format(
-      "{} (so the default configuration is invalid; all others are also invalid, but the "
-      "reason can differ)",
-      at_defaults(program).value_or("no configuration is valid"));
+  return explained(program, "all others are also invalid, but the reason can differ");
 }
 
 void ParamSpace::for_each(const std::function<bool(const Config&)>& visit) const {
@@ -420,6 +417,17 @@ ParamSpace ParamSpace::narrowed(
   }
   // The diagram of the whole space does not fit the narrower one, which is counted again.
   return {program.layout()->with(std::move(narrow)), program.start(), impl_->origin};
+}
+
+ParamSpace ParamSpace::indifferent_to(const std::vector<std::string>& names) const {
+  const auto& program = impl_->program;
+  const auto known = names_of(program.tunables());
+  for (const auto& name : names) {
+    if (std::find(known.begin(), known.end(), name) == known.end()) {
+      throw Error(ErrorKind::usage, no_such_tunable(program.tunables(), name));
+    }
+  }
+  return {program.layout()->indifferent_to(names), program.start(), impl_->origin};
 }
 
 }  // namespace kiln

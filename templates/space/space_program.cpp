@@ -5,11 +5,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <numeric>
 #include <set>
 #include <utility>
 
 #include "kiln/error.hpp"
+#include "templates/space/tunable_value.hpp"
+#include "templates/text_pieces.hpp"
 
 namespace kiln {
 namespace {
@@ -65,6 +68,27 @@ const std::shared_ptr<const SpaceLayout>& SpaceLayout::preferred() const {
 std::shared_ptr<const SpaceLayout> SpaceLayout::with(std::vector<Tunable> tunables) const {
   return std::make_shared<const SpaceLayout>(names_, std::move(tunables), derived_, requirements_,
                                              preferences_, guiding_);
+}
+
+std::shared_ptr<const SpaceLayout> SpaceLayout::indifferent_to(
+    const std::vector<std::string>& tunables) const {
+  std::set<int> about;
+  for (const auto& name : tunables) about.insert(known_slot(names_, name));
+  const auto is_about = [&about](const Expression& expression) {
+    return std::ranges::any_of(expression.names_used(),
+                               [&about](int slot) { return about.contains(slot); });
+  };
+  for (const auto* const values : {&derived_, &guiding_}) {
+    for (const DerivedValue& value : *values) {
+      if (is_about(value.value)) about.insert(known_slot(names_, value.name));
+    }
+  }
+  std::vector<Requirement> kept;
+  std::ranges::copy_if(preferences_, std::back_inserter(kept), [&](const Requirement& preference) {
+    return !is_about(preference.condition);
+  });
+  return std::make_shared<const SpaceLayout>(names_, tunables_, derived_, requirements_,
+                                             std::move(kept), guiding_);
 }
 
 void SpaceLayout::find_levels() {
@@ -198,8 +222,10 @@ std::string SpaceProgram::explain(const Step& step, std::span<const std::int64_t
   const Expression& broken = expression(step);
   std::string with;
   for (const int slot : broken.names_used()) {
+    const std::int64_t value = values[static_cast<std::size_t>(slot)];
+    const bool is_integer = layout_->names_.kind(slot) == NameTable::Kind::integer;
     with += fmt::format("{}{} = {}", with.empty() ? " with " : ", ", layout_->names_.name(slot),
-                        values[static_cast<std::size_t>(slot)]);
+                        is_integer ? fmt::format_int(value).str() : value_text(value));
   }
   if (step.derives) {
     return fmt::format("{} = {} is undefined{} (division by zero or overflow)",
@@ -209,16 +235,47 @@ std::string SpaceProgram::explain(const Step& step, std::span<const std::int64_t
   return fmt::format("{} does not hold{}{}{}", broken.text(), with, why.empty() ? "" : ": ", why);
 }
 
-std::optional<std::string> SpaceProgram::first_failure(std::span<std::int64_t> values) const {
+std::optional<SpaceLayout::Step> SpaceProgram::first_failed(std::span<std::int64_t> values) const {
   for (std::size_t i = 0; i < layout_->derived_.size(); ++i) {
     const Step step{true, i};
-    if (!run(step, values)) return explain(step, values);
+    if (!run(step, values)) return step;
   }
   for (std::size_t i = 0; i < layout_->requirements_.size(); ++i) {
     const Step step{false, i};
-    if (!run(step, values)) return explain(step, values);
+    if (!run(step, values)) return step;
   }
   return std::nullopt;
+}
+
+std::optional<std::string> SpaceProgram::first_failure(std::span<std::int64_t> values) const {
+  const auto failed = first_failed(values);
+  if (!failed) return std::nullopt;
+  return explain(*failed, values);
+}
+
+std::string SpaceProgram::remedy(std::span<std::int64_t> values) const {
+  const auto failed = first_failed(values);
+  if (!failed || failed->derives) return {};
+  const std::string_view text = expression(*failed).text();
+  const auto equals = text.find("==");
+  if (equals == std::string_view::npos) return {};
+  const int left = layout_->names_.find(trimmed(text.substr(0, equals)));
+  const int right = layout_->names_.find(trimmed(text.substr(equals + 2)));
+  if (left < 0 || right < 0) return {};
+  for (const auto& [own, size] : {std::pair(left, right), std::pair(right, left)}) {
+    const auto at = std::ranges::find(layout_->tunable_slots_, own);
+    if (at == layout_->tunable_slots_.end()) continue;
+    if (layout_->level_of_slot_[static_cast<std::size_t>(size)] != SpaceLayout::kFixed) continue;
+    const Tunable& tunable =
+        tunables()[static_cast<std::size_t>(at - layout_->tunable_slots_.begin())];
+    const std::int64_t wanted = values[static_cast<std::size_t>(size)];
+    if (std::ranges::find(tunable.values, wanted) != tunable.values.end()) continue;
+    return fmt::format(
+        "Next: add {0} to the values of {1} in the template, or choose a problem with "
+        "{2} = {3}",
+        wanted, tunable.name, layout_->names_.name(size), values_text(tunable.values, " or "));
+  }
+  return {};
 }
 
 std::optional<std::string> SpaceProgram::fixed_failure() const {

@@ -30,6 +30,9 @@ class SpaceLayout {
   [[nodiscard]] const std::shared_ptr<const SpaceLayout>& preferred() const;
   /// The same with other values of the tunables.
   [[nodiscard]] std::shared_ptr<const SpaceLayout> with(std::vector<Tunable> tunables) const;
+  /// The same without the preferences that depend on one of these tunables.
+  [[nodiscard]] std::shared_ptr<const SpaceLayout> indifferent_to(
+      const std::vector<std::string>& tunables) const;
   /// The tunables by ascending name, as a configuration has them.
   [[nodiscard]] const std::vector<std::size_t>& by_name() const { return by_name_; }
   /// Where the values of tunables and of derived values belong, in their order.
@@ -127,6 +130,9 @@ class SpaceProgram {
   [[nodiscard]] const std::vector<std::size_t>& to_blame(std::size_t step) const {
     return layout_->mentioned_[step];
   }
+  /// What to do about the first failure where that is plain, as "Next: ..."; else "". It is plain
+  /// of `tunable == size` with a size that the tunable does not list.
+  [[nodiscard]] std::string remedy(std::span<std::int64_t> values) const;
   /// As first_failure(), of those that mention no tunable.
   [[nodiscard]] std::optional<std::string> fixed_failure() const;
 
@@ -140,6 +146,7 @@ class SpaceProgram {
   [[nodiscard]] bool run(const std::vector<Step>& steps, std::span<std::int64_t> values) const;
   [[nodiscard]] std::optional<std::size_t> run_from(std::size_t number,
                                                     std::span<std::int64_t> values) const;
+  [[nodiscard]] std::optional<Step> first_failed(std::span<std::int64_t> values) const;
   [[nodiscard]] std::string explain(const Step& step, std::span<const std::int64_t> values) const;
 
   std::shared_ptr<const SpaceLayout> layout_;

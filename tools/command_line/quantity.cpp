@@ -122,8 +122,7 @@ Choices parse_choices(std::string_view flag, const std::vector<std::string>& tex
       if (!open) reject(flag, text, "write NAME=VALUE, e.g. tile_m=64,128 or tile_m=64,tile_n=128");
       const auto value = parse_value(digits);
       if (!value)
-        reject(flag, text,
-               fmt::format("\"{}\": the value is neither an integer nor a name", piece));
+        reject(flag, text, fmt::format("\"{}\": the value is neither a number nor a name", piece));
       if (choices.back().second.size() == kMostValues) {
         reject(flag, text,
                fmt::format("{} has too many values; give at most {} values", choices.back().first,

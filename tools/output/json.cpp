@@ -4,7 +4,6 @@
 
 #include "cache/exchange/trial_json.hpp"
 #include "templates/printable.hpp"
-#include "templates/space/tunable_value.hpp"
 #include "tools/output/units.hpp"
 
 namespace kiln::tools {
@@ -30,10 +29,6 @@ Json to_json(const Problem& problem) {
   for (const auto& trait : problem.traits) json["traits"][trait.name] = trait.value;
   if (!problem.epilogue.empty()) json["epilogue"] = problem.epilogue;
   return json;
-}
-
-Json value_json(std::int64_t value) {
-  return is_named_value(value) ? Json(value_text(value)) : Json(value);
 }
 
 Json to_json(const Config& config) {

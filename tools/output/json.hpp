@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "cache/exchange/value_json.hpp"
 #include "cache/records.hpp"
 #include "cache/store/store.hpp"
 #include "kiln/types.hpp"
@@ -22,8 +23,6 @@ using Json = nlohmann::ordered_json;
 [[nodiscard]] std::string json_text(const Json& json);
 
 [[nodiscard]] Json to_json(const Problem& problem);
-/// A number, or the name that the value of a tunable stands for.
-[[nodiscard]] Json value_json(std::int64_t value);
 /// {"copy": "cp_async", "tile_m": 128}
 [[nodiscard]] Json to_json(const Config& config);
 [[nodiscard]] Json to_json(const DeviceClass& device);

@@ -3,9 +3,13 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <cstdint>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "templates/front_matter/constant_line.hpp"
 #include "templates/operation/operation.hpp"
@@ -37,7 +41,35 @@ std::string types_text(const TypeRow& row) {
   return text;
 }
 
+/// Many integers at equal distances, or each the same multiple of the one before, as the range that
+/// a `tune` line has for them; else "".
+std::string range_text(const std::vector<std::int64_t>& values) {
+  constexpr std::size_t kLeast = 12;
+  if (values.size() < kLeast || std::ranges::any_of(values, [](std::int64_t value) {
+        return is_named_value(value) || is_real_value(value);
+      })) {
+    return "";
+  }
+  const std::int64_t step = values[1] - values[0];
+  const std::int64_t factor = values[0] > 0 ? values[1] / values[0] : 0;
+  const auto each = [&](const auto& follows) {
+    return std::ranges::adjacent_find(values, std::not_fn(follows)) == values.end();
+  };
+  if (each([&](std::int64_t one, std::int64_t next) { return next - one == step; })) {
+    return fmt::format("{}:{}{}", values.front(), values.back(),
+                       step == 1 ? "" : fmt::format(":{}", step));
+  }
+  if (factor > 1 &&
+      each([&](std::int64_t one, std::int64_t next) { return next == one * factor; })) {
+    return fmt::format("{}..{} x{}", values.front(), values.back(), factor);
+  }
+  return "";
+}
+
 std::string values_text(const Tunable& tunable) {
+  if (const std::string range = range_text(tunable.values); !range.empty()) {
+    return fmt::format("{} default {}", range, value_text(tunable.default_value));
+  }
   std::string text;
   for (const auto value : tunable.values) {
     text += fmt::format("{}{}{}", text.empty() ? "" : " ", value_text(value),

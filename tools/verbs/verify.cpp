@@ -26,6 +26,7 @@
 #include "tools/output/units.hpp"
 #include "tools/verbs/verbs.hpp"
 #include "tools/workbench.hpp"
+#include "tuner/kept_sizes.hpp"
 #include "tuner/local_evaluator.hpp"
 #include "tuner/session/checks.hpp"
 #include "tuner/session/prepared_candidate.hpp"
@@ -510,13 +511,17 @@ int verify(Context& context, const VerifyOptions& options) {
   judgement.chosen =
       options.selection.choose(context, problem, judgement.device, judge.compiler().identity());
   const std::string& name = judgement.chosen.candidate.template_name;
+  const KernelTemplate& kernel_template = context.catalog().at(name);
+  if (auto kept = kept_sizes(kernel_template, problem, judgement.device.limits); !kept.empty()) {
+    request.tuned.kept_sizes.push_back(std::move(kept));
+  }
   if (options.all || options.sample > 0) {
     const ParamSpace space =
         options.selection.space(context, name, problem, judgement.device.limits);
     judgement.space = space.count();
     return verify_many(context, options, judge, request, judgement, space);
   }
-  judgement.space = context.catalog().at(name).space(problem, judgement.device.limits).count();
+  judgement.space = kernel_template.space(problem, judgement.device.limits).count();
   judge.judge(judgement, request);
   context.print(context.flags.json ? json_text(judgement_json(judgement))
                                    : judgement_text(judgement));

@@ -143,7 +143,7 @@ void inspect(PreparedCandidate& prepared, const KernelTemplate& kernel_template,
     return fail(Outcome::out_of_resources, std::move(why));
   }
   if (admission == Admission::runnable) return;
-  if (auto why = why_not_competitive(prepared.compiled); !why.empty()) {
+  if (auto why = why_not_competitive(kernel_template, prepared.compiled); !why.empty()) {
     return fail(Outcome::rejected, std::move(why));
   }
 }

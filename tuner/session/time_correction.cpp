@@ -50,7 +50,7 @@ TimeCorrection::Code TimeCorrection::code_of(const std::vector<Tunable>& tunable
   Code code;
   for (const Tunable& tunable : tunables) {
     const auto at = std::ranges::find(tunable.values, config.at(tunable.name));
-    code.push_back(static_cast<std::uint8_t>(at - tunable.values.begin()));
+    code.push_back(static_cast<std::uint16_t>(at - tunable.values.begin()));
   }
   return code;
 }
@@ -92,13 +92,13 @@ void TimeCorrection::learn(double level) {
   for (std::size_t i = 0; i < size; ++i) known_[i].weight = weights[i];
 }
 
-double TimeCorrection::factor(std::span<const std::uint8_t> code) const {
+double TimeCorrection::factor(std::span<const std::uint16_t> code) const {
   double error = level_;
   for (const Known& one : known_) error += one.weight * likeness(code, one.code);
   return std::exp(error);
 }
 
-double TimeCorrection::likeness(std::span<const std::uint8_t> left, const Code& right) const {
+double TimeCorrection::likeness(std::span<const std::uint16_t> left, const Code& right) const {
   std::size_t differences = 0;
   for (std::size_t i = 0; i < right.size(); ++i) differences += left[i] != right[i] ? 1 : 0;
   return likeness_[differences];

@@ -21,7 +21,7 @@ namespace kiln {
 class TimeCorrection {
  public:
   /// A candidate: for each tunable, which of its values it has.
-  using Code = std::vector<std::uint8_t>;
+  using Code = std::vector<std::uint16_t>;
   [[nodiscard]] static Code code_of(const std::vector<Tunable>& tunables, const Config& config);
 
   explicit TimeCorrection(std::size_t tunables);
@@ -37,7 +37,7 @@ class TimeCorrection {
   void learn(double level);
   /// What the static time of the candidate is to be multiplied with; 1 before anything was learned.
   /// `code` is as long as there are tunables. Threads may call it at once.
-  [[nodiscard]] double factor(std::span<const std::uint8_t> code) const;
+  [[nodiscard]] double factor(std::span<const std::uint16_t> code) const;
 
  private:
   struct Known {
@@ -45,7 +45,7 @@ class TimeCorrection {
     double error = 0.0;
     double weight = 0.0;  ///< in the correction of those like it
   };
-  [[nodiscard]] double likeness(std::span<const std::uint8_t> left, const Code& right) const;
+  [[nodiscard]] double likeness(std::span<const std::uint16_t> left, const Code& right) const;
 
   std::vector<double> likeness_;  ///< by the number of tunables in which two candidates differ
   std::vector<Known> known_;

@@ -148,7 +148,7 @@ void ModelStrategy::correct() {
   in_parallel(timed_.size() - next_, [&](std::uint64_t begin, std::uint64_t end) {
     for (std::uint64_t i = next_ + begin; i < next_ + end; ++i) {
       Timed& timed = timed_[i];
-      const std::span<const std::uint8_t> codes(codes_);
+      const std::span<const std::uint16_t> codes(codes_);
       const std::size_t tunables = timed_spaces_[timed.part].tunables().size();
       timed.time_ns =
           timed.static_ns * corrections_[timed.part].factor(codes.subspan(timed.code, tunables));

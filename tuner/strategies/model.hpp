@@ -71,7 +71,7 @@ class ModelStrategy : public Strategy {
   std::vector<ParamSpace> preferred_;       ///< what each part prefers, or all of it
   std::vector<Timed> timed_;                ///< preferred ones first, then shortest first
   std::vector<std::vector<Config>> found_;  ///< of each part, beside the evenly spaced ones
-  std::vector<std::uint8_t> codes_;
+  std::vector<std::uint16_t> codes_;
   std::vector<TimeCorrection> corrections_;  ///< of each part
   int results_ = 0;                          ///< since the last correction
   std::size_t next_ = 0;

@@ -86,6 +86,40 @@ TEST_F(Transfer, WhatIsExportedCanBeImportedOnce) {
   EXPECT_EQ(second.present, 1202U);
 }
 
+TEST_F(Transfer, ValuesOfEachKindReadAsTheyWereWritten) {
+  Trial trial = good_trial(kPlausibleNs);
+  trial.key.config = Config::parse(
+      "copy=cp_async layout=RowMajorInterleaved ratio=0.25 scale=1e-30 step=-1.5f "
+      "unroll=true stages=3");
+  (void)source.record_all({trial});
+  EXPECT_EQ(test::PlainSqlite(folder.file("a.db")).value("SELECT config FROM trials"),
+            "copy=cp_async layout=RowMajorInterleaved ratio=0.25 scale=1e-30 stages=3 step=-1.5f "
+            "unroll=true");
+  const std::string text = exported(source);
+  EXPECT_NE(text.find(R"("config":{"copy":"cp_async","layout":"RowMajorInterleaved","ratio":0.25,)"
+                      R"("scale":1e-30,"stages":3,"step":"-1.5f","unroll":true})"),
+            std::string::npos)
+      << text;
+  EXPECT_EQ(import_text(target, text).complaints, std::vector<std::string>{});
+  ASSERT_EQ(target.trials({}).size(), 1U);
+  EXPECT_EQ(target.trials({}).at(0).key.config, trial.key.config);
+}
+
+TEST_F(Transfer, ValuesThatNoTunableHasAreNamed) {
+  (void)source.record_all({good_trial(kPlausibleNs)});
+  const std::string text = exported(source);
+  for (const std::string value :
+       {"0.33333333333333331", "3000000000", "null", "[1]", "\"a b\"", "\"64\""}) {
+    std::string wrong = text;
+    const std::string own = "\"stages\":3";
+    wrong.replace(wrong.find(own), own.size(), "\"stages\":" + value);
+    const auto count = import_text(target, wrong);
+    ASSERT_EQ(count.complaints.size(), 1U) << value;
+    EXPECT_NE(count.complaints[0].find("field 'stages' is"), std::string::npos)
+        << count.complaints[0];
+  }
+}
+
 TEST_F(Transfer, BadLinesAreCountedAndNamed) {
   Trial trial = good_trial(kPlausibleNs);
   trial.id = source.record(trial);

@@ -235,7 +235,7 @@ TEST(FrontMatterError, Tunables) {
   EXPECT_THAT(broken("int tile_n;", "int m;"),
               AllOf(StartsWith("tiny.cu:13:7:"), HasSubstr("\"m\"")));
   EXPECT_THAT(broken("int tile_n;      //@ tune 32* 64", "bool tile_n;  //@ tune 32* 64"),
-              HasSubstr("tile_n is a bool, so its values must be 0 and 1"));
+              HasSubstr("tile_n is a bool, so its values must be false and true, or 0 and 1"));
 }
 
 TEST(FrontMatterError, Lets) {
@@ -350,7 +350,7 @@ TEST(FrontMatterError, Structs) {
                         "\"struct Name {  //@ config\""));
   EXPECT_THAT(broken("  int tile_n; ", "  int tile_n, other; "),
               AllOf(StartsWith("tiny.cu:13:"), HasSubstr("declaration of one field: int name;")));
-  EXPECT_THAT(broken("  int tile_n; ", "  float tile_n; "), HasSubstr("tile_n has the type float"));
+  EXPECT_THAT(broken("  int tile_n; ", "  long tile_n; "), HasSubstr("tile_n has the type long"));
   EXPECT_THAT(broken("  int smem_bytes; ", "  int more;\n  int smem_bytes; "),
               AllOf(StartsWith("tiny.cu:11:8:"),
                     HasSubstr("the field \"more\" of TinyConfig has no value; write \"//@ tune "

@@ -60,7 +60,7 @@ TEST_F(Limits, ValuesOfATunable) {
   for (int value = 0; value < 300'000; ++value) line += fmt::format(" {}", value);
   const auto text = refusal(line + "\n");
   EXPECT_THAT(text, StartsWith("tiny.cu:12:"));
-  EXPECT_THAT(text, HasSubstr("more than 1024 values"));
+  EXPECT_THAT(text, HasSubstr("more than 4096 values"));
   EXPECT_LT(text.size(), 600U) << "shows only the part of the line around the place";
 }
 
@@ -96,7 +96,7 @@ TEST_F(Limits, ValuesOfATrait) {
   for (int value = 0; value < 100'000; ++value) line += fmt::format(" {}", value);
   const auto text = softmax_refusal(1, [&](int) { return line; });
   EXPECT_THAT(text,
-              AllOf(StartsWith("soft.cu:12:"), HasSubstr("the trait has more than 1024 values")));
+              AllOf(StartsWith("soft.cu:12:"), HasSubstr("the trait has more than 4096 values")));
   EXPECT_LT(text.size(), 600U);
 }
 

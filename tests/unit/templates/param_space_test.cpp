@@ -25,6 +25,7 @@ using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::StartsWith;
 
 std::vector<std::string> texts(const std::vector<Config>& configs) {
@@ -62,6 +63,22 @@ TEST(ParamSpace, StopsWhenToldTo) {
   int visits = 0;
   small_builder().build().for_each([&](const Config&) { return ++visits < 3; });
   EXPECT_EQ(visits, 3);
+}
+
+TEST(ParamSpace, SaysWhatToDoForASizeThatATunableDoesNotList) {
+  const auto space = SpaceBuilder()
+                         .fix("width", 512)
+                         .tune("W", {1024, 4096})
+                         .tune("a", {1, 2})
+                         .require("W == width", "compiled for this width")
+                         .build();
+  EXPECT_EQ(space.why_empty(),
+            "W == width does not hold with width = 512, W = 1024: compiled for this width (so the "
+            "default configuration is invalid; all others are invalid for the same reason). Next: "
+            "add 512 to the values of W in the template, or choose a problem with width = 1024 or "
+            "4096");
+  const auto other = SpaceBuilder().tune("W", {1, 2}).tune("a", {4}).require("W == a").build();
+  EXPECT_THAT(other.why_empty().value(), Not(HasSubstr("Next:"))) << "a is no size";
 }
 
 TEST(ParamSpace, SaysWhyAConfigurationIsInvalid) {

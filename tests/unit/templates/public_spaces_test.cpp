@@ -8,7 +8,10 @@
 #include <set>
 #include <string>
 
+#include "templates/device_limits.hpp"
 #include "templates/digest.hpp"
+#include "templates/kernel_template.hpp"
+#include "tests/unit/templates/row_operation.hpp"
 #include "tests/unit/templates/space_builder.hpp"
 
 namespace kiln {
@@ -124,6 +127,63 @@ TEST(PublicSpace, Dedispersion) {
                          .require("tile_size_y > 1 || tile_stride_y == 0")
                          .build();
   expect_counts(space, 22272, 11130);
+}
+
+// The same spaces as users of Kernel Tuner bring them: ranges, booleans and Python's operators.
+
+/// The number of configurations of a template with these lines.
+std::uint64_t count_of_lines(std::string_view lines) {
+  (void)test::row_operation();
+  const KernelTemplate made = KernelTemplate::parse(
+      "space.cu", "//@ template space\n//@ purpose A published space\n//@ operation row_scale\n" +
+                      std::string(lines) +
+                      "//@ launch space\n//@   grid 1\n//@   block 32\n\n"
+                      "extern \"C\" __global__ void space(const float* x, float* y, int rows, int "
+                      "cols, float scale) {}\n");
+  const ParamSpace space =
+      made.space(test::row_problem(2, 3, DType::f32), limits_of_arch("90a").value());
+  EXPECT_EQ(all_of(space).size(), space.count());
+  return space.count();
+}
+
+TEST(PublicSpace, GemmInFrontMatter) {
+  EXPECT_EQ(count_of_lines("//@ tune MWG = 16..128 x2\n//@ tune NWG = 16..128 x2\n"
+                           "//@ tune KWG = 32\n"
+                           "//@ tune MDIMC = 8 16 32\n//@ tune NDIMC = 8 16 32\n"
+                           "//@ tune MDIMA = 8 16 32\n//@ tune NDIMB = 8 16 32\n"
+                           "//@ tune KWI = 2\n//@ tune VWM = 1..8 x2\n//@ tune VWN = 1..8 x2\n"
+                           "//@ tune STRM = 0\n//@ tune STRN = 0\n"
+                           "//@ tune SA = false true\n//@ tune SB = false true\n"
+                           "//@ require KWG % KWI == 0\n"
+                           "//@ require MWG % (MDIMC * VWM) == 0\n"
+                           "//@ require NWG % (NDIMC * VWN) == 0\n"
+                           "//@ require MWG % (MDIMA * VWM) == 0\n"
+                           "//@ require NWG % (NDIMB * VWN) == 0\n"
+                           "//@ require KWG % (1.0 * (MDIMC * NDIMC) / MDIMA) == 0\n"
+                           "//@ require KWG % (1.0 * (MDIMC * NDIMC) / NDIMB) == 0\n"
+                           "//@ require MDIMC * NDIMC <= 1024\n"),
+            17956U);
+}
+
+TEST(PublicSpace, ConvolutionMiloInFrontMatter) {
+  EXPECT_EQ(count_of_lines("//@ tune bx = 16:256:16 default 32\n//@ tune by = 1..16 x2\n"
+                           "//@ tune tx = 1:4\n//@ tune ty = 1:4\n//@ tune read_only = false true\n"
+                           "//@ tune pad = false true\n//@ tune shmem = no yes*\n"
+                           "//@ require not pad or bx % 32 != 0\n"
+                           "//@ require bx * by <= 1024\n"
+                           "//@ require not pad or shmem == yes\n"
+                           "//@ require shmem == no or (bx*tx + 14) * (by*ty + 14) < 12288\n"),
+            4362U);
+}
+
+TEST(PublicSpace, DedispersionInFrontMatter) {
+  EXPECT_EQ(count_of_lines("//@ tune bx = 1..32 x2\n//@ tune by = 32:256:8\n"
+                           "//@ tune tx = 1:4\n//@ tune ty = 1:8\n"
+                           "//@ tune sx = 0 1\n//@ tune sy = 0 1\n"
+                           "//@ require 32 <= bx * by <= 1024\n"
+                           "//@ require tx > 1 or sx == 0\n"
+                           "//@ require ty in (2, 3, 4, 5, 6, 7, 8) or sy not in (1,)\n"),
+            11130U);
 }
 
 TEST(PublicSpace, ConvolutionOf2023) {

@@ -34,7 +34,7 @@ TEST(TimeCorrection, KnowsWhatWasMeasured) {
 TEST(TimeCorrection, RelativesAreCorrectedMoreThanStrangers) {
   TimeCorrection correction(4);
   correction.add({0, 0, 0, 0}, 2.0, 1.0);
-  for (std::uint8_t i = 1; i < 6; ++i) correction.add({i, i, i, i}, 1.0, 1.0);
+  for (std::uint16_t i = 1; i < 6; ++i) correction.add({i, i, i, i}, 1.0, 1.0);
   correction.learn(0.0);
   const double itself = correction.factor(Code{0, 0, 0, 0});
   const double relative = correction.factor(Code{9, 0, 0, 0});
@@ -49,7 +49,7 @@ TEST(TimeCorrection, FewCandidatesTakeTheUsualErrorOfOthers) {
   none.learn(std::log(3.0));
   EXPECT_NEAR(none.factor(Code{0, 0}), 3.0, 1e-9);
   TimeCorrection enough(2);
-  for (std::uint8_t i = 0; i < 4; ++i) enough.add({i, i}, 2.0, 1.0);
+  for (std::uint16_t i = 0; i < 4; ++i) enough.add({i, i}, 2.0, 1.0);
   enough.learn(std::log(3.0));
   EXPECT_NEAR(enough.factor(Code{7, 8}), 2.0, 1e-9);
 }
@@ -66,7 +66,7 @@ TEST(TimeCorrection, TheOldestGiveWay) {
 RC_GTEST_PROP(TimeCorrection, IsFiniteAndWithinReasonWhateverWasMeasured, ()) {
   constexpr std::size_t kTunables = 5;
   TimeCorrection correction(kTunables);
-  const auto code = rc::gen::container<Code>(kTunables, rc::gen::inRange<std::uint8_t>(0, 3));
+  const auto code = rc::gen::container<Code>(kTunables, rc::gen::inRange<std::uint16_t>(0, 3));
   const int count = *rc::gen::inRange(0, 60);
   for (int i = 0; i < count; ++i) {
     const int measured = *rc::gen::inRange(1, 1000);
