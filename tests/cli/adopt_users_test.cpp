@@ -238,7 +238,7 @@ INSTANTIATE_TEST_SUITE_P(
     for (long long k = 0; k < cols; ++k) sum += a[y * cols + k] * b[k * width + x];
     c[at] = sum;)",
                                  {"--rows", "33", "--cols", "20", "--width", "50"}}),
-    [](const ::testing::TestParamInfo<UserKernel>& info) { return info.param.name; });
+    [](const ::testing::TestParamInfo<UserKernel>& one) { return one.param.name; });
 
 INSTANTIATE_TEST_SUITE_P(
     WithSpace, AdoptUsers,
@@ -252,7 +252,7 @@ INSTANTIATE_TEST_SUITE_P(
     for (long long k = 0; k < kSizeK; ++k) sum += agm[k * kSizeM + m] * bgm[k * kSizeN + n];
     cgm[at] = sum;)",
                                  {"--kSizeM", "128", "--kSizeN", "64", "--kSizeK", "32"}}),
-    [](const ::testing::TestParamInfo<UserKernel>& info) { return info.param.name; });
+    [](const ::testing::TestParamInfo<UserKernel>& one) { return one.param.name; });
 
 TEST(AdoptSpaceFile, MistakesSayWhereTheyAre) {
   const Sandbox sandbox;

@@ -17,7 +17,7 @@
 namespace kiln::cli {
 namespace {
 
-using nlohmann::json;
+using Json = nlohmann::json;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
@@ -71,7 +71,7 @@ TEST(Exchange, ImportedResultsAreShownButNeverChosen) {
                                HasSubstr("3 results of another autotuner, not verified by Kiln; "
                                          "fastest: 250"),
                                HasSubstr("unused=37")));
-  const auto document = json::parse(sandbox.run(with(idle_problem("show"), {"--json"})).out);
+  const auto document = Json::parse(sandbox.run(with(idle_problem("show"), {"--json"})).out);
   const auto& device = document.at("devices").at(0);
   EXPECT_TRUE(device.at("best").is_null());
   EXPECT_EQ(device.at("imported").at(0).at("provenance"), "imported");
@@ -93,7 +93,7 @@ TEST(Exchange, TuneTriesTheFastestImportedCandidateRightAfterTheDefault) {
   const auto lines = sandbox.shell("kiln export --database | grep '\"modelled\"'").out;
   for (std::size_t at = 0; at < lines.size();) {
     const std::size_t end = lines.find('\n', at);
-    tried.insert(json::parse(lines.substr(at, end - at)).at("config").at("unused").get<int>());
+    tried.insert(Json::parse(lines.substr(at, end - at)).at("config").at("unused").get<int>());
     at = end + 1;
   }
   EXPECT_EQ(tried, (std::set<int>{1, 37}));
@@ -104,8 +104,8 @@ TEST(Exchange, ExportsGiveTheImportedFilesAgain) {
   ASSERT_EQ(prepared(sandbox).run(import_idle()).exit_code, 0);
   const auto cache = sandbox.run(with(idle_problem("export"), {"--format", "kernel_tuner"}));
   ASSERT_EQ(cache.exit_code, 0) << cache.err;
-  json written = json::parse(cache.out);
-  json read = json::parse(std::string(kIdleCache.substr(0, kIdleCache.size() - 1)) + "}}");
+  Json written = Json::parse(cache.out);
+  Json read = Json::parse(std::string(kIdleCache.substr(0, kIdleCache.size() - 1)) + "}}");
   // The template lists more values.
   EXPECT_EQ(written.at("tune_params").at("unused").size(), 40U);
   written.erase("tune_params");
@@ -185,7 +185,7 @@ TEST(Exchange, OwnResultsAreExportedForOneProblemTemplateAndDevice) {
   const auto run =
       sandbox.run(with(with({"export"}, problem), {"--format", "t4", "--template", "gemm_tiled"}));
   ASSERT_EQ(run.exit_code, 0) << run.err;
-  const json file = json::parse(run.out);
+  const Json file = Json::parse(run.out);
   EXPECT_EQ(file.at("schema_version"), "1.0.0");
   EXPECT_EQ(file.at("results").size(), 4U);
   EXPECT_THAT(sandbox.run({"export", "--format", "t4"}).err, HasSubstr("name the problem"));
