@@ -63,8 +63,8 @@ void set_values(const SpaceParameter& parameter, const std::string& file, Tunabl
   if (!tunable.values.empty()) return;
   std::vector<std::string> texts;
   for (const auto& value : parameter.values) texts.push_back(python_text(value));
-  tunable.comment = fmt::format("{} lists {}: write names in their place", file,
-                                fmt::join(texts, ", "));
+  tunable.comment =
+      fmt::format("{} lists {}: write names in their place", file, fmt::join(texts, ", "));
 }
 
 class SpaceApplier {
