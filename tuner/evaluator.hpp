@@ -103,6 +103,9 @@ struct Evaluation {
   std::string message;
   Verification verification;
   std::optional<Timing> timing;
+  /// Its first run at the tuned size took so much longer than the best that it was neither verified
+  /// there nor timed again: `timing` has one sample, and `verification` says nothing.
+  bool hopeless = false;
 };
 
 /// One competitor in an interleaved comparison.

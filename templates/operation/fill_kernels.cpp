@@ -9,6 +9,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <optional>
 #include <utility>
 
@@ -86,10 +87,10 @@ std::optional<std::size_t> missing_maker(const std::vector<FillKernel>& fills, s
       static_cast<std::size_t>(std::ranges::find(done, false) - done.begin())};
   for (;;) {
     const std::size_t next = *missing_maker(fills, path.back(), done);
-    const auto again = std::ranges::find(path, next);
+    const auto before = std::ranges::find(path, next) - path.begin();
     path.push_back(next);
-    if (again == path.end() - 1) continue;
-    path.erase(path.begin(), again);
+    if (before == std::ssize(path) - 1) continue;
+    path.erase(path.begin(), path.begin() + before);
     break;
   }
   std::vector<std::string> names;

@@ -75,7 +75,7 @@ class DataFlag : public ::testing::Test {
     sandbox.write("mixed.bin", bytes_of_places(places));
     sandbox.write("runs.bin", bytes_of_places(std::vector<std::int32_t>(100, 3)));
   }
-  [[nodiscard]] Run run(const std::string& verb, const Words& more = {}) const {
+  [[nodiscard]] cli::Run run(const std::string& verb, const Words& more = {}) const {
     return sandbox.run(with({verb, "picked", "--n", "100", "--entries", "50"}, more));
   }
 
@@ -84,19 +84,19 @@ class DataFlag : public ::testing::Test {
 
 TEST_F(DataFlag, DecidesWhatCandidatesAreVerifiedOn) {
   for (const char* const data : {"place=mixed.bin", "place="}) {
-    const Run right = run("verify", {"--data", data});
+    const cli::Run right = run("verify", {"--data", data});
     EXPECT_EQ(right.exit_code, 0) << data << right.out << right.err;
   }
-  const Run wrong = run("verify", {"--data", "place=runs.bin"});
+  const cli::Run wrong = run("verify", {"--data", "place=runs.bin"});
   EXPECT_EQ(wrong.exit_code, 1) << wrong.out << wrong.err;
   EXPECT_THAT(wrong.out, HasSubstr("n=100 entries=50 (normal data): element 16: 0, expected"));
-  const Run ran = run("run", {"--data", "place=mixed.bin"});
+  const cli::Run ran = run("run", {"--data", "place=mixed.bin"});
   EXPECT_EQ(ran.exit_code, 0) << ran.out << ran.err;
 }
 
 TEST_F(DataFlag, SessionsUseResultsOfTheSameDataOnly) {
   const auto evaluated = [&](const Words& data) {
-    const Run tuned = run("tune", with(data, {"--compile-threads", "1", "--json"}));
+    const cli::Run tuned = run("tune", with(data, {"--compile-threads", "1", "--json"}));
     EXPECT_TRUE(tuned.exit_code == 0 || tuned.exit_code == 1) << tuned.out << tuned.err;
     return nlohmann::json::parse(tuned.out)["results"].at(0)["outcomes"];
   };
@@ -107,7 +107,7 @@ TEST_F(DataFlag, SessionsUseResultsOfTheSameDataOnly) {
 
 TEST_F(DataFlag, RefusesWhatIsNoDataOfTheOperand) {
   const auto refusal = [&](const std::string& data) {
-    const Run refused = run("verify", {"--data", data});
+    const cli::Run refused = run("verify", {"--data", data});
     EXPECT_EQ(refused.exit_code, 2) << refused.out << refused.err;
     return refused.err;
   };
@@ -116,7 +116,7 @@ TEST_F(DataFlag, RefusesWhatIsNoDataOfTheOperand) {
   EXPECT_THAT(refusal("y=runs.bin"), HasSubstr("y is an output"));
   EXPECT_THAT(refusal("table=runs.bin"), HasSubstr("which takes 200 bytes as f32"));
   EXPECT_THAT(refusal("runs.bin"), HasSubstr("--data runs.bin: write the name of an operand"));
-  const Run shown = run("show", {"--data", "place=runs.bin"});
+  const cli::Run shown = run("show", {"--data", "place=runs.bin"});
   EXPECT_EQ(shown.exit_code, 2) << "it runs no kernel";
 }
 

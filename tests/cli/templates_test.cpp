@@ -255,10 +255,11 @@ TEST(Export, AChosenConfigurationHasAnInstantiation) {
 
 TEST(Export, CubinHasTheKernelsThatTheLaunchesName) {
   const Sandbox sandbox;
-  const Words command{"export",  "gemm",       "--m",    "100",        "--n",
-                      "64",      "--k",        "64",     "--template", "gemm_naive",
-                      "--set",   "block_y=2",  "--arch", "sm_90a",     "--json",
-                      "--cubin", "best.cubin", "-o",     "best.json"};
+  // A store of its own: other tests may have compiled this kernel.
+  const Words command{
+      "export", "gemm",          "--m",       "100",        "--n",        "64",    "--k",
+      "64",     "--arch",        "sm_90a",    "--template", "gemm_naive", "--set", "block_y=2",
+      "--json", "--cubin-store", "cubins.db", "--cubin",    "best.cubin", "-o",    "best.json"};
   for (const bool from_store : {false, true}) {
     const auto run = sandbox.run(command);
     ASSERT_EQ(run.exit_code, 0) << run.err;

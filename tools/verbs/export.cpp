@@ -24,6 +24,7 @@
 #include "tools/output/units.hpp"
 #include "tools/stored.hpp"
 #include "tools/verbs/export_cubin.hpp"
+#include "tools/verbs/trial_export.hpp"
 #include "tools/verbs/verbs.hpp"
 
 namespace kiln::tools {
@@ -36,6 +37,7 @@ struct ExportOptions {
   std::string arch;
   std::string on;
   std::string output;
+  std::string format;
   std::string cubin;
   bool database = false;
 };
@@ -171,6 +173,15 @@ int export_kernel(Context& context, const ExportOptions& options) {
 
 int export_something(Context& context, const ExportOptions& options) {
   const auto reject = [](const std::string& text) { throw Error(ErrorKind::usage, text); };
+  if (!options.format.empty()) {
+    if (options.database || !options.set.empty() || !options.arch.empty() ||
+        !options.cubin.empty()) {
+      reject("--format writes trials. Next: leave out --database, --set, --arch and --cubin");
+    }
+    TrialExport wanted{options.format, {}, options.template_name, options.on, options.output};
+    if (options.problem.given()) wanted.request = options.problem.request();
+    return export_trials(context, wanted);
+  }
   if (options.cubin == "-") {
     reject("--cubin -: the source text already goes to stdout; give the name of a file");
   }
@@ -181,10 +192,11 @@ int export_something(Context& context, const ExportOptions& options) {
   }
   if (options.database) return export_database(context, options);
   if (!options.problem.given()) {
-    reject(fmt::format(
-        "export: name a problem (`{}`) to export a kernel, or give --database to export the stored "
-        "trials",
-        example("beginning")));
+    reject(
+        fmt::format("export: name a problem (`{}`) to export a kernel, or give --database or "
+                    "--format to export "
+                    "the stored trials",
+                    example("beginning")));
   }
   if (!options.set.empty() && options.template_name.empty()) {
     reject(fmt::format("--set works only together with --template; add it, e.g. --template {}",
@@ -201,10 +213,15 @@ Action add_export(CLI::App& verb, const Operation& operation) {
   auto& o = *options;
   verb.add_flag(
       "--database", o.database,
-      "Write all trials and tuning sessions as JSON lines. With a problem, write only the trials "
-      "and sessions of this problem");
-  verb.add_option("--template", o.template_name,
-                  "Export a kernel of TEMPLATE (default: the best stored kernel)")
+      "Write all trials and tuning sessions as JSON lines; with a problem, only those of this "
+      "problem");
+  verb.add_option("--format", o.format,
+                  "Write trials in FORMAT: kernel_tuner, t4 or csv; the first two need a problem")
+      ->type_name("FORMAT");
+  verb.add_option(
+          "--template", o.template_name,
+          "Export a kernel of TEMPLATE (default: the best stored kernel), or only trials of "
+          "TEMPLATE")
       ->type_name("TEMPLATE");
   verb.add_option("--set", o.set,
                   "With --template: fix the values of some tunables. The other tunables stay as "
@@ -215,7 +232,8 @@ Action add_export(CLI::App& verb, const Operation& operation) {
                   "the device)")
       ->type_name("ARCH");
   verb.add_option("--on", o.on,
-                  "Export the best kernel of the device whose name or architecture contains TEXT")
+                  "Export the best kernel, or the trials, of the device whose name or architecture "
+                  "contains TEXT")
       ->type_name("TEXT");
   verb.add_option("--cubin", o.cubin,
                   "Also write the machine code to FILE (or its PTX, if the kernel is tuned with "

@@ -42,8 +42,9 @@ void add_launches(Json& document, const KernelTemplate& kernel_template,
   Json launches = Json::array();
   for (std::size_t i = 0; i < geometry.size(); ++i) {
     if (geometry[i].left_out()) continue;
-    Json launch{{"kernel", rendered.name_expressions[i]}};
-    if (cubin != nullptr) launch["symbol"] = cubin->code.lowered_names.at(i);
+    const std::size_t kernel = geometry[i].kernel_at(i);
+    Json launch{{"kernel", rendered.name_expressions[kernel]}};
+    if (cubin != nullptr) launch["symbol"] = cubin->code.lowered_names.at(kernel);
     launch["grid"] = geometry[i].grid;
     launch["block"] = geometry[i].block;
     launch["cluster"] = geometry[i].cluster;
@@ -66,6 +67,11 @@ void add_launches(Json& document, const KernelTemplate& kernel_template,
                          {"bytes", fill.bytes}});
   }
   document["constants"] = std::move(constants);
+  Json scratch = Json::array();
+  for (const ScratchPlan& array : planner.scratch(rendered.config)) {
+    scratch.push_back({{"array", array.name}, {"bytes", array.bytes}, {"offset", array.offset}});
+  }
+  document["scratch"] = std::move(scratch);
   document["workspace_bytes"] = planner.workspace_bytes(rendered.config);
 }
 

@@ -28,8 +28,8 @@ struct ExportedCubin {
                                                const std::string& arch,
                                                const std::string& tuned_with);
 
-/// Adds "launches", "constants" and "workspace_bytes" to the document: how to run the kernel for
-/// the problem. With `cubin`, each launch has the "symbol" of its kernel in the cubin.
+/// Adds "launches", "constants", "scratch" and "workspace_bytes" to the document: how to run the
+/// kernel for the problem. With `cubin`, each launch has the "symbol" of its kernel in the cubin.
 void add_launches(Json& document, const KernelTemplate& kernel_template,
                   const RenderedKernel& rendered, const Problem& problem,
                   const DeviceLimits& limits, const ExportedCubin* cubin);

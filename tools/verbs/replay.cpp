@@ -149,7 +149,7 @@ Action add_replay(CLI::App& verb, const Operation& /*operation*/) {
   verb.add_option("--strategy", options->strategies,
                   "Replay these strategies (a list separated by commas)")
       ->delimiter(',')
-      ->type_name("NAMES")
+      ->type_name("STRATEGY")
       ->capture_default_str();
   verb.add_option("--seeds", options->seeds, "Run each strategy N times, each with another seed")
       ->type_name("N")

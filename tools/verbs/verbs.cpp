@@ -100,12 +100,16 @@ const std::vector<Verb>& verbs() {
        "application would get, the reason for this choice, and the C++ code that uses the kernel.",
        examples("show"), add_show},
       {"export", kResults, kNoDevice,
-       "Write a kernel as one .cu file, or the database as JSON lines",
+       "Write a kernel as one .cu file, or trials in several formats",
        "By default, export writes the best stored kernel. To choose another kernel, name its "
        "template with --template and fix tunables with --set. The .cu file does not need "
-       "Kiln's headers.",
+       "Kiln's headers. With --database or --format, export writes trials.",
        examples("export"), add_export},
-      {"import", kResults, kNoDevice, "Add results that `kiln export --database` wrote", "",
+      {"import", kResults, kNoDevice, "Add results of another database or another autotuner",
+       "import reads JSON lines that `kiln export --database` wrote. With a problem and a "
+       "template, "
+       "import reads a cache file of Kernel Tuner or a T4 file, which may be compressed with gzip. "
+       "Kiln has not verified such results: they only decide what `kiln tune` tries first.",
        examples("import"), add_import},
       {"merge", kResults, kNoDevice, "Add the results of other databases to one database", "",
        examples("merge"), add_merge},

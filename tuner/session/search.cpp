@@ -161,6 +161,8 @@ void CandidateSearch::fill() {
 
 /// The next one that can be compiled within the budget.
 std::optional<Proposal> CandidateSearch::next_proposal() {
+  // Near the end hardly anything fits, which is not the fault of those that are left.
+  if (pipeline_ && pipeline_->forecast.median_s() > clock_.search_left_s()) return std::nullopt;
   for (int i = 0; i < kMostPutOffInARow; ++i) {
     auto proposal = proposals_.next();
     if (!proposal || !would_outlast_budget(proposal->candidate)) return proposal;

@@ -27,6 +27,7 @@
 #include "tuner/session/compiler.hpp"
 #include "tuner/session/context.hpp"
 #include "tuner/session/finalists.hpp"
+#include "tuner/session/imported.hpp"
 #include "tuner/session/ledger.hpp"
 #include "tuner/session/polish.hpp"
 #include "tuner/session/prepared_candidate.hpp"
@@ -48,6 +49,8 @@ constexpr double kHopelessFactor = 20.0;
 /// Number of kernels that are tried first because an application would get them without tuning: a
 /// session of one second must not end with a slower one.
 constexpr std::size_t kMostLikely = 8;
+/// Of another autotuner's results.
+constexpr std::size_t kMostImported = 8;
 /// Predictions' substitute for a measurement policy: they change with the model.
 constexpr std::string_view kPredictionPolicy = "model 3";
 /// How soon a wait for the set-up notices the session's end.
@@ -237,6 +240,9 @@ void DeviceSession::take_over() {
     if (trial.environment != context_.environment) ++elsewhere;
     ledger_.take_over(std::move(trial));
   }
+  for (const Candidate& candidate : imported_candidates(context_, space_, kMostImported)) {
+    proposals_.add_likely(candidate);
+  }
   if (inheritance.known.empty() && !request_.again) add_likely();
   for (const auto& candidate : inheritance.unfinished) proposals_.add_unfinished(candidate);
   if (elsewhere > 0) {
@@ -353,7 +359,8 @@ bool DeviceSession::evaluate(const Proposal& proposal, const EvaluationJob& plan
   trial.message = std::move(evaluation->message);
   trial.timing = std::move(evaluation->timing);
   // With any other outcome the verifier reached no verdict.
-  if (trial.outcome == Outcome::ok || trial.outcome == Outcome::wrong_result) {
+  if ((trial.outcome == Outcome::ok && !evaluation->hopeless) ||
+      trial.outcome == Outcome::wrong_result) {
     trial.verification = std::move(evaluation->verification);
   }
   return true;

@@ -146,7 +146,7 @@ KILN_WIRE_FIELDS(EvaluationJob, label, accepted, unit, launch_places, geometry, 
 KILN_WIRE_FIELDS(Timing, samples_ns, median_ns, spread_ns, sm_clock_mhz, power_w, temperature_c,
                  interleaved)
 KILN_WIRE_FIELDS(Verification, passed, worst_ratio, evidence, checked)
-KILN_WIRE_FIELDS(Evaluation, outcome, message, verification, timing)
+KILN_WIRE_FIELDS(Evaluation, outcome, message, verification, timing, hopeless)
 KILN_WIRE_FIELDS(EvaluationReply, evaluation, device_lost)
 KILN_WIRE_FIELDS(ComparisonRow, label, outcome, message, timing, ratio, ratio_spread)
 KILN_WIRE_FIELDS(Comparison, jobs, baselines, note)

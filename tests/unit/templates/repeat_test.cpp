@@ -44,7 +44,9 @@ constexpr std::string_view kTurns = R"(//@ template   turns
 //@   grid     repeat_index + 1
 //@   block    block_size
 //@   when     repeat_index != 1
-//@   args     repeat_index == 0 ? x : repeat_index % 2 == 1 ? partial : y, (repeat_count - repeat_index) % 2 == 1 ? y : partial, repeat_index * 10 + repeat_count
+//@   args     repeat_index == 0 ? x : repeat_index % 2 == 1 ? partial : y,
+//@            (repeat_count - repeat_index) % 2 == 1 ? y : partial,
+//@            repeat_index * 10 + repeat_count
 //@ launch     pause
 //@   grid     1
 //@   block    block_size

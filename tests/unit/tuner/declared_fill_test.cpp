@@ -151,7 +151,7 @@ TEST_F(DeclaredFill, AKernelThatDiffersFromRunToRunIsRefused) {
   });
   EXPECT_THAT(
       complaint(),
-      AllOf(HasSubstr("planted.cu:16: the fill kernel slopes_of for n=8 (integers): two "
+      AllOf(HasSubstr("planted.cu:15: the fill kernel slopes_of for n=8 (integers): two "
                       "runs gave different data for slope in 1 element, first at element 7"),
             HasSubstr("Next: correct this kernel")));
 }

@@ -129,7 +129,8 @@ TEST_F(PrepareTest, SpillsAreRejectedWithTheNumbers) {
 
 TEST_F(PrepareTest, WithoutCostLinesSpillsAreMeasured) {
   FakeCompiler compiler(giving({.registers = 255, .spill_store_bytes = 4800}));
-  EXPECT_EQ(prepare({"toy", {{"x", {1, 2}}}}, compiler).outcome, Outcome::ok);
+  const auto prepared = prepare({"toy", {{"x", {1, 2}}}}, compiler);
+  EXPECT_EQ(prepared.outcome, Outcome::ok) << prepared.message;
 }
 
 TEST_F(PrepareTest, AFewSpilledBytesAreNoReason) {

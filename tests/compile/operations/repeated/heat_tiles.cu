@@ -15,7 +15,8 @@
 //@   repeat   ceil_div(steps, tile_t)
 //@   grid     ceil_div(width, inner_x), ceil_div(height, inner_y)
 //@   block    block_size_x, block_size_y
-//@   args     repeat_index == 0 ? before : (repeat_count - repeat_index) % 2 == 0 ? after : between,
+//@   args     repeat_index == 0 ? before :
+//@              (repeat_count - repeat_index) % 2 == 0 ? after : between,
 //@            power, (repeat_count - repeat_index) % 2 == 1 ? after : between, height, width,
 //@            min(tile_t, steps - repeat_index * tile_t)
 
