@@ -19,11 +19,11 @@ using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
 const std::string kQuotients = R"(//@ operation  quotients
-//@ purpose    The reciprocal of each number
+//@ purpose    1 / (1 + x * x) of each number
 //@ size       count 1..65536
 //@ type       x f32
 //@ type       y f32
-//@ operand    x in: count; fill uniform 1 2
+//@ operand    x in: count
 //@ operand    y out: count
 //@ right      y within 1e-5 1e-6
 //@ ragged     count=5
@@ -34,7 +34,7 @@ const std::string kQuotients = R"(//@ operation  quotients
 //@   args     x.f64, y.f64, count
 
 __global__ void quotients_reference(const double* x, double* y, int count) {
-  for (int i = threadIdx.x; i < count; i += 32) y[i] = 1.0 / x[i];
+  for (int i = threadIdx.x; i < count; i += 32) y[i] = 1.0 / (1.0 + x[i] * x[i]);
 }
 )";
 
@@ -55,7 +55,7 @@ const std::string kDivides = R"(//@ template   divides
 
 __global__ void divides(const float* x, float* y, int count) {
   const int i = blockIdx.x * 64 + threadIdx.x;
-  if (i < count) y[i] = 1.0f / x[i];
+  if (i < count) y[i] = 1.0f / (1.0f + x[i] * x[i]);
 }
 )";
 

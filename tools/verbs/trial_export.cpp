@@ -15,6 +15,7 @@
 #include "cache/exchange/foreign_writer.hpp"
 #include "cache/exchange/trial_csv.hpp"
 #include "kiln/error.hpp"
+#include "templates/space/compile_settings.hpp"
 #include "tools/command_line/exit_code.hpp"
 #include "tools/output/transfer_report.hpp"
 #include "tools/output/trial_text.hpp"
@@ -62,8 +63,10 @@ void require_one(const std::vector<Trial>& trials, std::string_view what, std::s
 /// times and others do not mix: only the strongest provenance is left, and only the newest state of
 /// the template.
 std::vector<Trial> latest_results(std::vector<Trial> trials, const Catalog& catalog) {
-  std::erase_if(trials,
-                [](const Trial& trial) { return trial.provenance == Provenance::compiled; });
+  // Other tools have no place for settings of the compiler.
+  std::erase_if(trials, [](const Trial& trial) {
+    return trial.provenance == Provenance::compiled || has_settings(trial.key.config);
+  });
   if (trials.empty()) return trials;
   const std::string& name = trials.front().key.template_name;
   const std::string digest = catalog.find(name) != nullptr ? catalog.digest(name) : "";
@@ -168,8 +171,8 @@ int export_trials(Context& context, const TrialExport& wanted) {
   std::string note = fmt::format("{} exported", counted(trials.size(), "trial"));
   if (trials.size() < all) {
     note += fmt::format(
-        "; left out {} that are older, of another version of the template, or of a "
-        "weaker provenance than {}",
+        "; left out {} that are older, of another version of the template, of a weaker "
+        "provenance than {}, or with settings of the compiler",
         all - trials.size(), to_string(trials.front().provenance));
   }
   context.note(note);
