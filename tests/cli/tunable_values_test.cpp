@@ -106,8 +106,9 @@ TEST(TunableValues, AreVerifiedTunedStoredAndFound) {
   sandbox.write("doubled.cu", kDoubled);
   sandbox.write("valued.cu", kValued);
   const Words problem{"doubled", "--rows", "8", "--width", "100"};
-  const auto verified = sandbox.run(with(with(with({"verify"}, problem), kEmulated),
-                                         {"--set", "layout=linear,unroll=true,ratio=.25"}));
+  const auto verified =
+      sandbox.run(with(with(with({"verify"}, problem), kEmulated),
+                       {"--template", "valued", "--set", "layout=linear,unroll=true,ratio=.25"}));
   EXPECT_EQ(verified.exit_code, 1) << "y[row] is written twice: " << verified.out << verified.err;
 
   sandbox.write("valued.cu", replaced(kValued, "y[row] = 0.0f;", "__syncthreads();"));
@@ -115,7 +116,7 @@ TEST(TunableValues, AreVerifiedTunedStoredAndFound) {
       with(with(with({"tune"}, problem), kEmulated),
            {"--set", "layout=linear,strided,unroll=true,order=ColumnsFirst,ratio=0.25", "--json"}));
   ASSERT_EQ(tuned.exit_code, 0) << tuned.out << tuned.err;
-  const auto config = nlohmann::json::parse(tuned.out)["best"]["config"];
+  const auto config = nlohmann::json::parse(tuned.out)["results"].at(0)["best"]["config"];
   EXPECT_EQ(config["unroll"], true) << tuned.out;
   EXPECT_EQ(config["ratio"], 0.25);
   EXPECT_EQ(config["order"], "ColumnsFirst");
