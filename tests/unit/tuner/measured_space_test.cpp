@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 class SpaceFile {
  public:
   explicit SpaceFile(const std::string& text)
-      : path_(fs::path(testing::TempDir()) / ("space" + std::to_string(getpid()) + ".json")) {
+      : path_(fs::path(::testing::TempDir()) / ("space" + std::to_string(getpid()) + ".json")) {
     std::ofstream(path_) << text;
   }
   SpaceFile(const SpaceFile&) = delete;
