@@ -33,14 +33,17 @@ inline constexpr std::array<std::string_view, 8> kOutcomeNames{
 }
 [[nodiscard]] std::optional<Outcome> parse_outcome(std::string_view name);
 
-/// Where a number comes from; a look-up prefers measured, and ignores `compiled`.
+/// Where a number comes from; a look-up prefers measured, and ignores `compiled` and `imported`.
 enum class Provenance : std::uint8_t {
   measured,  ///< timed on the device
   modelled,  ///< predicted by a performance model
   compiled,  ///< no time: compiled for an architecture, ranked by occupancy
+  /// Reported by another autotuner. Kiln has not verified the result: it only says which candidates
+  /// a search should try. Such a trial is never the best, and never speaks against its candidate.
+  imported,
 };
-inline constexpr std::array<std::string_view, 3> kProvenanceNames{"measured", "modelled",
-                                                                  "compiled"};
+inline constexpr std::array<std::string_view, 4> kProvenanceNames{"measured", "modelled",
+                                                                  "compiled", "imported"};
 [[nodiscard]] constexpr std::string_view to_string(Provenance provenance) {
   return kProvenanceNames[static_cast<std::size_t>(provenance)];
 }
@@ -128,7 +131,9 @@ struct Trial {
   Environment environment;
   Provenance provenance = Provenance::measured;
   Outcome outcome = Outcome::ok;
-  std::string message;  ///< why, when the outcome is not ok; may be long (a compiler log)
+  /// Why, when the outcome is not ok; may be long (a compiler log). Of an imported trial, the
+  /// second line has what else the file says, as JSON (cache/exchange/foreign_trials.hpp).
+  std::string message;
   std::optional<KernelResources> resources;
   std::optional<Verification> verification;
   std::optional<Timing> timing;

@@ -137,6 +137,7 @@ class KernelTemplate {
                                                        const DeviceLimits& limits) const;
 
   // LaunchPlanner evaluates launches, workspace and costs for a candidate.
+  [[nodiscard]] const RunSpec& run_spec() const { return parts_.run; }
   [[nodiscard]] const std::vector<LaunchSpec>& launches() const { return parts_.run.launches; }
   /// Bytes of device memory; nothing: it needs none.
   [[nodiscard]] const std::optional<Expression>& workspace() const { return parts_.run.workspace; }

@@ -44,6 +44,12 @@ struct TensorMapSpec {
   int line = 0;                         ///< of the front matter, for errors
 };
 
+/// `repeat steps / tile_t; launches 2`: a launch and those below it run again and again.
+struct RepeatSpec {
+  Expression times;
+  int launches = 1;  ///< this one and those that follow it, which take turns
+};
+
 /// One kernel launch of a template.
 struct LaunchSpec {
   std::string kernel;  ///< name of the __global__ function
@@ -57,6 +63,7 @@ struct LaunchSpec {
   std::optional<Expression> overlap;  ///< whether it may begin while the launch before it ends
   /// Whether all its blocks run at once, so that they can wait for each other.
   std::optional<Expression> cooperative;
+  std::optional<RepeatSpec> repeat;   ///< absent: it runs once, or as part of a launch above
   std::vector<TensorMapSpec> maps;    ///< up to kMostTensorMaps
   std::vector<AllowSpec> allowances;  ///< what checks may find in the kernel
   std::vector<ArgumentSpec> args;     ///< of the kernel; none: the operation's one struct
@@ -137,9 +144,21 @@ struct SpaceSpec {
   std::shared_ptr<const SpaceLayout> layout;  ///< of the above
 };
 
+/// `scratch partial f32: ceil_div(n, tile)`: an array in device memory that launches share.
+struct ScratchSpec {
+  std::string name;
+  std::string type;  ///< a type slot of the operation, or the name of an element type
+  std::vector<Expression> extents;
+  int line = 0;  ///< of the front matter, for errors
+};
+
 /// What a run of a template does on the device.
 struct RunSpec {
   std::vector<LaunchSpec> launches;
+  /// Of `repeat_index`, and behind it `repeat_count`, in the values of a launch's expressions; -1
+  /// where no launch repeats.
+  int repeat_slot = -1;
+  std::vector<ScratchSpec> scratch;
   std::vector<ConstantSpec> constants;  ///< filled before the launches of every run
   std::optional<Expression> workspace;  ///< bytes
   std::vector<CostLine> costs;          ///< of a block of the launch that does the work

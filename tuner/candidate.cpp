@@ -40,7 +40,8 @@ Outcome outcome_of(const DeviceStatus& status) {
 LoadedCandidate::LoadedCandidate(MemoryLedger& ledger, const EvaluationJob& job)
     : device_(ledger.device()), job_(job) {
   if (job.geometry.empty() || job.geometry[0].empty() ||
-      job.workspace_bytes.size() != job.geometry.size() || !has_arguments(job)) {
+      job.workspace_bytes.size() != job.geometry.size() || !has_arguments(job) ||
+      (!job.scratch.empty() && job.scratch.size() != job.geometry.size())) {
     status_ = {DeviceStatus::Code::launch_failed,
                "Kiln planned no launch of this candidate for the tuned problem; please report this "
                "bug in Kiln",
@@ -49,6 +50,17 @@ LoadedCandidate::LoadedCandidate(MemoryLedger& ledger, const EvaluationJob& job)
   }
   status_ = load();
   if (status_.ok()) reserve_workspaces(ledger);
+  if (status_.ok()) reserve_scratch(ledger);
+}
+
+/// Every launch of a case is one of a kernel that there is.
+bool LoadedCandidate::has_kernels(const std::vector<LaunchGeometry>& launches) const {
+  const std::size_t kernels = module_->functions().size();
+  if (!launches.empty() && launches.front().kernel < 0) return launches.size() == kernels;
+  for (std::size_t i = 0; i < launches.size(); ++i) {
+    if (launches[i].kernel_at(i) >= kernels) return false;
+  }
+  return true;
 }
 
 DeviceStatus LoadedCandidate::load() {
@@ -61,7 +73,7 @@ DeviceStatus LoadedCandidate::load() {
     std::uint32_t smem_bytes = 0;
     for (const auto& launches : job_.geometry) {
       if (launches.empty()) continue;
-      if (launches.size() != functions.size()) {
+      if (!has_kernels(launches)) {
         return {
             DeviceStatus::Code::launch_failed,
             fmt::format(
@@ -70,15 +82,20 @@ DeviceStatus LoadedCandidate::load() {
                 launches.size(), functions.size()),
             false};
       }
-      smem_bytes = std::max(smem_bytes, launches[i].smem_bytes);
+      for (std::size_t place = 0; place < launches.size(); ++place) {
+        if (launches[place].kernel_at(place) != i) continue;
+        smem_bytes = std::max(smem_bytes, launches[place].smem_bytes);
+      }
     }
     status = device_.prepare(functions[i], smem_bytes);
     for (const auto& launches : job_.geometry) {
-      if (!status.ok()) return status;
-      if (launches.empty() || launches[i].left_out()) continue;
-      status = device_.check_residency(functions[i], launches[i]);
-      if (!status.ok() && i < job_.launch_places.size()) {
-        status.message = fmt::format("{}: {}", job_.launch_places[i], status.message);
+      for (std::size_t place = 0; place < launches.size() && status.ok(); ++place) {
+        const LaunchGeometry& launch = launches[place];
+        if (launch.kernel_at(place) != i || launch.left_out()) continue;
+        status = device_.check_residency(functions[i], launch);
+        if (!status.ok() && i < job_.launch_places.size()) {
+          status.message = fmt::format("{}: {}", job_.launch_places[i], status.message);
+        }
       }
     }
     if (!status.ok()) return status;
@@ -90,17 +107,33 @@ DeviceStatus LoadedCandidate::load() {
   return status;
 }
 
-std::unique_ptr<GuardedBuffer> LoadedCandidate::reserve(MemoryLedger& ledger, std::int64_t bytes) {
+std::unique_ptr<GuardedBuffer> LoadedCandidate::reserve(MemoryLedger& ledger, std::int64_t bytes,
+                                                        const std::string& what) {
   if (GuardedBuffer::footprint_bytes(bytes, kWorkspaceAlignment) > ledger.left_bytes()) {
     status_ = {DeviceStatus::Code::out_of_resources,
-               fmt::format("the candidate needs {} bytes of workspace, but only {} bytes of device "
+               fmt::format("the candidate needs {} bytes for {}, but only {} bytes of device "
                            "memory are left",
-                           bytes, std::max<std::int64_t>(ledger.left_bytes(), 0)),
+                           bytes, what, std::max<std::int64_t>(ledger.left_bytes(), 0)),
                false};
     return nullptr;
   }
   return std::make_unique<GuardedBuffer>(ledger, bytes, kWorkspaceAlignment,
-                                         "the workspace of " + job_.label);
+                                         what + " of " + job_.label);
+}
+
+/// Each on its own, so that what reaches out of one is found.
+void LoadedCandidate::reserve_scratch(MemoryLedger& ledger) {
+  for (const std::vector<ScratchPlan>& plans : job_.scratch) {
+    auto& buffers = scratch_.emplace_back();
+    auto& addresses = scratch_addresses_.emplace_back();
+    for (const ScratchPlan& plan : plans) {
+      buffers.push_back(plan.bytes == 0
+                            ? nullptr
+                            : reserve(ledger, plan.bytes, "the scratch array " + plan.name));
+      if (!status_.ok()) return;
+      addresses.push_back(buffers.back() ? buffers.back()->data() : 0);
+    }
+  }
 }
 
 /// Cases run one after another, so the largest workspace serves all, unless the device can enforce
@@ -112,7 +145,8 @@ void LoadedCandidate::reserve_workspaces(MemoryLedger& ledger) {
   }
   const std::int64_t most = *std::max_element(wanted.begin(), wanted.end());
   if (most == 0) return;
-  auto largest = reserve(ledger, most);
+  const std::string name = "the workspace";
+  auto largest = reserve(ledger, most, name);
   if (largest == nullptr) return;
   const bool exact = largest->front_bytes() == 0;
   if (!exact) {
@@ -123,7 +157,7 @@ void LoadedCandidate::reserve_workspaces(MemoryLedger& ledger) {
     const bool is_largest = bytes == most && largest != nullptr;
     workspaces_.push_back(is_largest   ? std::move(largest)
                           : bytes == 0 ? nullptr
-                                       : reserve(ledger, bytes));
+                                       : reserve(ledger, bytes, name));
     if (!status_.ok()) return;
   }
 }
@@ -136,7 +170,8 @@ GuardedBuffer* LoadedCandidate::workspace_of(std::size_t index) const {
 DeviceStatus LoadedCandidate::run(std::size_t index, const RunArguments& run, void* stream) const {
   const auto functions = module_->functions();
   const auto& launches = job_.geometry[index];
-  const ArgumentValues values{run.operands, {}, {}, run.scalars, run.workspace};
+  ArgumentValues values{run.operands, {}, {}, run.scalars, run.workspace};
+  if (!scratch_addresses_.empty()) values.scratch = scratch_addresses_[index];
   if (!constants_.empty()) {
     DeviceStatus status = fill_constant_arrays(device_, constants_[index], run.operands, stream);
     if (!status.ok()) return status;
@@ -147,7 +182,7 @@ DeviceStatus LoadedCandidate::run(std::size_t index, const RunArguments& run, vo
     const ArgumentPlan& plan = job_.arguments[index][i];
     argument.resize(plan.image.size());
     fill_argument(plan, values, argument.data());
-    DeviceStatus status = device_.launch({.function = functions[i],
+    DeviceStatus status = device_.launch({.function = functions[launches[i].kernel_at(i)],
                                           .geometry = launches[i],
                                           .arguments = argument.data(),
                                           .argument_bytes = argument.size(),
@@ -171,6 +206,13 @@ Subject LoadedCandidate::subject() {
     subject.workspaces.push_back(workspace_of(i));
   }
   subject.workspace_bytes = job_.workspace_bytes;
+  for (std::size_t i = 0; i < scratch_.size(); ++i) {
+    auto& arrays = subject.scratch.emplace_back();
+    for (std::size_t j = 0; j < scratch_[i].size(); ++j) {
+      if (!scratch_[i][j]) continue;
+      arrays.push_back({"the scratch array " + job_.scratch[i][j].name, scratch_[i][j].get()});
+    }
+  }
   subject.accepted = job_.accepted;
   return subject;
 }

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "runtime/compile/constant_arrays.hpp"
@@ -37,7 +38,11 @@ class LoadedCandidate {
 
  private:
   void reserve_workspaces(MemoryLedger& ledger);
-  [[nodiscard]] std::unique_ptr<GuardedBuffer> reserve(MemoryLedger& ledger, std::int64_t bytes);
+  void reserve_scratch(MemoryLedger& ledger);
+  [[nodiscard]] bool has_kernels(const std::vector<LaunchGeometry>& launches) const;
+  /// `what`: "the workspace".
+  [[nodiscard]] std::unique_ptr<GuardedBuffer> reserve(MemoryLedger& ledger, std::int64_t bytes,
+                                                       const std::string& what);
   [[nodiscard]] GuardedBuffer* workspace_of(std::size_t index) const;
   [[nodiscard]] DeviceStatus load();
 
@@ -48,6 +53,9 @@ class LoadedCandidate {
   /// One for all cases, or, on a device with exact memory, one for each (null: it needs none),
   /// which ends where that case's workspace ends.
   std::vector<std::unique_ptr<GuardedBuffer>> workspaces_;
+  /// By case and array; null: it has no elements.
+  std::vector<std::vector<std::unique_ptr<GuardedBuffer>>> scratch_;
+  std::vector<std::vector<DevicePtr>> scratch_addresses_;
   DeviceStatus status_;
 };
 

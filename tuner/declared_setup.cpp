@@ -18,6 +18,7 @@
 #include "templates/digest.hpp"
 #include "templates/front_matter/constant_line.hpp"
 #include "templates/launch/launch_evaluator.hpp"
+#include "templates/operation/fill_kernels.hpp"
 #include "templates/operation/scalar_text.hpp"
 #include "templates/render/kernel_name.hpp"
 #include "templates/render/renderer.hpp"
@@ -101,9 +102,12 @@ const JudgeKernel& first_judge(const Operation& operation) {
   return operation.judge.reference ? *operation.judge.reference : *operation.judge.checker;
 }
 
-std::string_view judges_text(const Operation& operation) {
-  if (!operation.judge.checker) return "reference";
-  return operation.judge.reference ? "reference and checker" : "checker";
+std::string judges_text(const Operation& operation) {
+  std::vector<std::string_view> kinds;
+  if (operation.judge.reference) kinds.emplace_back("reference");
+  if (operation.judge.checker) kinds.emplace_back("checker");
+  if (!operation.judge.fills.empty()) kinds.emplace_back("fill");
+  return fmt::format("{}", fmt::join(kinds, " and "));
 }
 
 /// Words that errors about a kernel and a problem begin with.
@@ -146,14 +150,18 @@ Problem problem_of_part(const CaseParts& parts, Problem problem) {
   return problem;
 }
 
-std::string name_without_arguments(const std::string& kernel) {
-  return std::string(trimmed(std::string_view(kernel).substr(0, kernel.find('<'))));
-}
-
 std::string place_of_kernel(const Operation& operation, std::string_view what,
                             const JudgeKernel& judge) {
   return fmt::format("{}:{}: the {} {}", operation.origin.file, judge.line, what,
-                     name_without_arguments(judge.kernel));
+                     kernel_without_arguments(judge.kernel));
+}
+
+void plan_fills(const Operation& operation, const ProblemCase& one, ReferencePlan& plan) {
+  for (const FillKernel& fill : operation.judge.fills) {
+    auto launch = plan_judge(operation, "fill kernel", fill.kernel, one.problem);
+    plan.fills.push_back({std::move(launch.argument), launch.geometry, std::move(launch.constants),
+                          place_of_kernel(operation, "fill kernel", fill.kernel), fill.operands});
+  }
 }
 
 void plan_reference(const Operation& operation, const ProblemCase& one, std::int64_t most_products,
@@ -176,9 +184,10 @@ void plan_reference(const Operation& operation, const ProblemCase& one, std::int
     plan.checker_geometry = launch.geometry;
     plan.checker_argument = std::move(launch.argument);
     plan.checker_constants = std::move(launch.constants);
-    plan.checker = name_without_arguments(judge.checker->kernel);
+    plan.checker = kernel_without_arguments(judge.checker->kernel);
     plan.checker_place = place_of_kernel(operation, "checker", *judge.checker);
   }
+  plan_fills(operation, one, plan);
   plan.rules = rules_of(operation, one.problem);
   plan.scalars = is_tuned ? one.scalars : other_scalars(operation, one);
   for (std::size_t i = 0; i < plan.scalars.size() && !is_tuned; ++i) {
@@ -236,8 +245,7 @@ void add_declared_reference(const Operation& operation, Compiler& compiler,
   const Operation::Origin& origin = operation.origin;
   request.source = render_support(origin.headers, origin.path, origin.source, problem, origin.file);
   request.source_name = fmt::format("{}.cu", operation.name);
-  for (const auto& judge : {operation.judge.reference, operation.judge.checker}) {
-    if (!judge) continue;
+  for (const JudgeKernel* const judge : judge_kernels(operation)) {
     request.name_expressions.push_back(
         expand_kernel_name(judge->kernel, [&](std::string_view name) -> std::optional<std::string> {
           const auto type = problem.type(name);

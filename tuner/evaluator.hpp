@@ -34,6 +34,15 @@ struct OutputRule {
   double absolute = 0.0;
 };
 
+/// How a kernel of a declared operation makes operands of one case.
+struct FillRun {
+  ArgumentPlan argument;
+  LaunchGeometry geometry;
+  std::vector<ConstantFill> constants;
+  std::string place;                    ///< "polygon.cu:12: the fill kernel slopes_of", for errors
+  std::vector<std::uint16_t> operands;  ///< that it makes
+};
+
 /// How the reference and the checker of a declared operation are run for one case, or for one part
 /// of it, and what they judge.
 struct ReferencePlan {
@@ -45,6 +54,7 @@ struct ReferencePlan {
   /// Where the two stand, as errors begin: "sum.cu:12: the reference sum_reference".
   std::string place, checker_place;
   CaseParts parts;
+  std::vector<FillRun> fills;     ///< in the order in which they run
   std::vector<OutputRule> rules;  ///< one for each operand that is written
   std::vector<Scalar> scalars;    ///< in the operation's order, of normal data
   std::string scalars_text;       ///< "scale=0.75", where they are not what the problem states
@@ -57,8 +67,8 @@ struct ReferencePlan {
 struct EvaluationSetup {
   std::vector<ProblemCase> cases;  ///< [0] is the tuned problem, the others ragged ones
   CompiledUnit support;            ///< templates/kernels/support/verify.cu
-  /// The kernels that say what is right: of the operation's file the reference and the checker, or
-  /// whichever it has; or what a typed operation has built in (TypedTuning::add_reference).
+  /// The kernels that say what is right: judge_kernels() of the operation, or what a typed
+  /// operation has built in (TypedTuning::add_reference).
   CompiledUnit reference;
   std::vector<LaunchGeometry> reference_geometry;  ///< one per case; idle without a reference
   std::vector<ReferencePlan> reference_plans;      ///< likewise; empty if typed
@@ -80,7 +90,8 @@ struct EvaluationJob {
   /// arguments[case][launch], as geometry.
   std::vector<std::vector<ArgumentPlan>> arguments;
   std::vector<std::vector<ConstantFill>> constants;  ///< per case; empty: there are none
-  std::vector<std::int64_t> workspace_bytes;         ///< per case
+  std::vector<std::int64_t> workspace_bytes;         ///< per case, without scratch arrays
+  std::vector<std::vector<ScratchPlan>> scratch;     ///< per case; empty: there are none
   double best_ns = 0.0;                              ///< of the session so far, for racing; 0: none
   double timeout_s = 10.0;                           ///< a candidate that takes longer is killed
   bool time_it = true;                               ///< false: verify only
@@ -92,6 +103,9 @@ struct Evaluation {
   std::string message;
   Verification verification;
   std::optional<Timing> timing;
+  /// Its first run at the tuned size took so much longer than the best that it was neither verified
+  /// there nor timed again: `timing` has one sample, and `verification` says nothing.
+  bool hopeless = false;
 };
 
 /// One competitor in an interleaved comparison.

@@ -72,8 +72,8 @@ struct LocalEvaluator::Workbench {
         ledger(device, memory_limit(device, setup)),
         kernels(ledger, setup.support),
         verifier(ledger, kernels, setup),
-        sets(ledger, kernels, verifier.tuned_operands(), rotation_bytes(device, policy),
-             setup.seed) {}
+        sets(ledger, kernels, verifier.tuned_operands(), rotation_bytes(device, policy), setup.seed,
+             &verifier.tuned_inputs()) {}
 
   /// How a subject is timed on the tuned problem.
   [[nodiscard]] TimedRun timed(std::function<DeviceStatus(const RunArguments&, void*)> run,
@@ -181,10 +181,19 @@ void LocalEvaluator::evaluate_on(Workbench& bench, const EvaluationJob& job,
   }
   {
     const CheckedLaunches checks(*device_, job.check);
-    if (!judge(candidate.subject(), evaluation.outcome, evaluation.message,
-               evaluation.verification)) {
-      return;
+    Subject subject = candidate.subject();
+    // Ragged sizes are small. At the tuned size a slow candidate costs the others their time.
+    if (job.time_it && job.best_ns >= kWorthFirstRunNs && subject.cases.size() > 1) {
+      Subject ragged = subject;
+      ragged.cases.pop_back();
+      if (!judge(ragged, evaluation.outcome, evaluation.message, evaluation.verification)) return;
+      if (is_hopeless(bench, candidate, job, evaluation)) return;
+      subject.cases = {subject.cases.back()};
     }
+    const double ragged_ratio = evaluation.verification.worst_ratio;
+    if (!judge(subject, evaluation.outcome, evaluation.message, evaluation.verification)) return;
+    evaluation.verification.worst_ratio =
+        std::max(evaluation.verification.worst_ratio, ragged_ratio);
     checks.note(evaluation.verification);
   }
   if (!job.time_it) return;
@@ -197,6 +206,24 @@ void LocalEvaluator::evaluate_on(Workbench& bench, const EvaluationJob& job,
     evaluation.outcome = outcome_of(benchmarked.status);
     evaluation.message = fmt::format("during timing: {}", benchmarked.status.message);
   }
+}
+
+/// Also where its first run failed in a way that the device does not survive.
+bool LocalEvaluator::is_hopeless(Workbench& bench, LoadedCandidate& candidate,
+                                 const EvaluationJob& job, Evaluation& evaluation) {
+  FirstRun first =
+      first_run(*device_, bench.sets, bench.policy, bench.timed(candidate), job.best_ns);
+  note(first.status);
+  if (!first.status.ok()) {
+    evaluation.outcome = outcome_of(first.status);
+    evaluation.message = fmt::format("in its first run: {}", first.status.message);
+    return true;
+  }
+  if (!first.hopeless) return false;
+  evaluation.hopeless = true;
+  evaluation.verification = {};
+  evaluation.timing = std::move(first.timing);
+  return true;
 }
 
 std::optional<Comparison> LocalEvaluator::compare(const ComparisonRequest& request, const GiveUp&) {

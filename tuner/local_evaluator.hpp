@@ -40,6 +40,8 @@ class LocalEvaluator : public Evaluator {
   /// Verifies; true if the subject may be timed. Otherwise outcome and message are filled.
   [[nodiscard]] bool judge(const Subject& subject, Outcome& outcome, std::string& message,
                            Verification& verification);
+  [[nodiscard]] bool is_hopeless(Workbench& bench, LoadedCandidate& candidate,
+                                 const EvaluationJob& job, Evaluation& evaluation);
   void evaluate_on(Workbench& bench, const EvaluationJob& job, Evaluation& evaluation);
   [[nodiscard]] Comparison compare_on(Workbench& bench, const ComparisonRequest& request);
   void note(const DeviceStatus& status) { lost_ = lost_ || status.sticky; }

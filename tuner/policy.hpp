@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 namespace kiln {
 
@@ -17,8 +18,13 @@ struct MeasurementPolicy {
   int finalists = 16;        ///< re-measured interleaved at the end: the fastest
   int unlike_finalists = 16;  ///< and so many that are unlike those and each other
   int finalist_rounds = 15;
+  std::string data;  ///< data_text() of the tuned case
   /// "cold l2x3 samples=15 batch=2ms graph"
   [[nodiscard]] std::string canonical() const;
 };
+
+/// Of a policy's canonical text, MeasurementPolicy::data: which files the data came from. Times and
+/// verdicts with other data are not those that a session looks for.
+[[nodiscard]] std::string_view data_of_policy(std::string_view canonical);
 
 }  // namespace kiln

@@ -34,6 +34,7 @@ class Declared {
     plan.present = !spec.when || value(*spec.when) != 0;
     plan.shape.type = *problem_.type(spec.name);
     plan.fill.kind = spec.fill.kind;
+    plan.scratch = spec.scratch;
     if (!plan.present) return plan;
     const OperandLayout layout = layout_of(spec, values_);
     plan.shape.rows = layout.rows;

@@ -60,6 +60,13 @@ struct OperandFill {
   std::int64_t low = 0, high = 0;  ///< of integers and sorted
 };
 
+/// A file with an operand's elements, one after the other without gaps.
+struct DataFile {
+  std::string path;         ///< absolute; "": there is none
+  std::int64_t offset = 0;  ///< bytes before the first element
+  std::string digest;       ///< of the elements
+};
+
 /// One operand of a problem, as it lies in memory.
 struct OperandPlan {
   std::string name;  ///< for messages
@@ -67,6 +74,8 @@ struct OperandPlan {
   bool present = true;  ///< else it has no memory, and kernels get a null pointer
   MatrixShape shape;
   OperandFill fill;
+  bool scratch = false;  ///< an input that kernels may overwrite
+  DataFile data = {};    ///< what normal data are instead of `fill`
 };
 
 /// One problem to be run: the tuned one, or one that a candidate must also get right.

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <unordered_map>
@@ -298,9 +299,10 @@ bool begins_foreign(std::string_view beginning) {
   if (beginning.starts_with("\x1f\x8b")) return true;
   const std::size_t brace = beginning.find_first_not_of(" \t\r\n");
   if (brace == beginning.npos || beginning[brace] != '{') return false;
-  const std::size_t key = beginning.find_first_not_of(" \t\r\n", brace + 1);
-  return key != beginning.npos && beginning[key] == '"' &&
-         !beginning.substr(key).starts_with("\"kiln\"");
+  constexpr std::array<std::string_view, 5> kKeys{"\"tune_params_keys\"", "\"device_name\"",
+                                                  "\"cache\"", "\"results\"", "\"timeunit\""};
+  return std::ranges::any_of(
+      kKeys, [&](std::string_view key) { return beginning.find(key) != beginning.npos; });
 }
 
 }  // namespace kiln

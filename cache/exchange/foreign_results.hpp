@@ -69,8 +69,8 @@ struct ForeignResults {
 /// The same of a text; `name` is for messages.
 [[nodiscard]] ForeignResults parse_foreign_results(std::string text, const std::string& name);
 
-/// Whether the beginning of a file or stream can be one of these formats: JSON whose first key is
-/// not "kiln", or data compressed with gzip.
+/// Whether the beginning of a file, some thousand bytes, looks like one of these formats, or like
+/// data compressed with gzip.
 [[nodiscard]] bool begins_foreign(std::string_view beginning);
 
 }  // namespace kiln

@@ -317,6 +317,11 @@ ForeignResult read_t4_result(const Json& json, double unit_ms, std::vector<std::
     result.outcome = *outcome;
     if (result.failure.empty()) result.failure = word;
   }
+  // Kernel Tuner writes 1 for all, other programs 0 for what failed.
+  if (const auto correctness = json.find("correctness");
+      correctness != json.end() && *correctness != (result.outcome == Outcome::ok ? 1 : 0)) {
+    others["correctness"] = *correctness;
+  }
   complete_time(result);
   result.others = others_text(others);
   return result;

@@ -10,7 +10,8 @@ namespace kiln {
 /// or another database. The problem is one that could be tuned here (check_declared). A speed is
 /// believed, unless it contradicts itself or physics:
 ///   dates are between 2020 and a day ahead of this machine's clock, so that no row stays newest;
-///   median and spread are those of the samples, by the code that computes them (statistics.hpp);
+///   median and spread are those of the samples, by the code that computes them (statistics.hpp),
+///   unless another autotuner reported them;
 ///   no time is shorter than least_time_ns().
 /// Throws Error(usage) naming the field.
 void check_offer(const Trial& trial);

@@ -19,7 +19,8 @@ namespace kiln {
 
 Rank rank_of(const Trial& trial) {
   Rank rank;
-  rank.provenance = static_cast<int>(trial.provenance);
+  // The schema's column knows three, and nothing imported is ever ranked.
+  rank.provenance = static_cast<int>(std::min(trial.provenance, Provenance::compiled));
   rank.registers = trial.resources ? trial.resources->registers : std::numeric_limits<int>::max();
   if (trial.provenance == Provenance::compiled) {
     rank.cost = trial.resources ? -trial.resources->occupancy : 0.0;
@@ -40,7 +41,7 @@ bool ties_with(const Rank& rank, const Rank& leader) {
 }
 
 bool eligible(const Trial& trial) {
-  if (trial.outcome != Outcome::ok) return false;
+  if (trial.outcome != Outcome::ok || trial.provenance == Provenance::imported) return false;
   if (trial.provenance == Provenance::compiled) return true;
   return trial.verification && trial.verification->passed && trial.timing &&
          trial.timing->median_ns > 0.0;
@@ -56,6 +57,7 @@ bool better(const Trial& left, const Trial& right) {
 }
 
 bool speaks_against(const Trial& trial) {
+  if (trial.provenance == Provenance::imported) return false;
   return trial.outcome == Outcome::wrong_result || trial.outcome == Outcome::crashed ||
          trial.outcome == Outcome::timed_out;
 }

@@ -18,7 +18,7 @@ namespace kiln {
 struct Shortlist {
   std::uint64_t trials = 0;
   std::uint64_t ok = 0;                          ///< trials whose outcome is ok
-  Provenance provenance = Provenance::compiled;  ///< the strongest of any trial
+  Provenance provenance = Provenance::imported;  ///< the strongest of any trial
   std::vector<Contender> contenders;             ///< shortlist_of() all; in the order of better()
   friend bool operator==(const Shortlist&, const Shortlist&) = default;
 };

@@ -160,6 +160,17 @@ void check_digests(const Trial& trial) {
     refuse("shared_from", "is set, but 'code_digest' is empty; set 'code_digest', too");
 }
 
+/// Kiln has neither compiled nor run it, so it must not look as if it had.
+void check_imported(const Trial& trial) {
+  if (trial.provenance != Provenance::imported) return;
+  if (trial.verification || trial.resources) {
+    refuse("provenance", "is 'imported', but the trial has a verification or resources of Kiln");
+  }
+  if (!trial.code_digest.empty() || !trial.judge_digest.empty()) {
+    refuse("provenance", "is 'imported', but the trial has a code_digest or judge_digest");
+  }
+}
+
 void check_timing(Timing& timing) {
   timing.median_ns = checked_number("median_ns", timing.median_ns);
   timing.spread_ns = checked_number("spread_ns", timing.spread_ns);
@@ -205,6 +216,7 @@ Trial checked(Trial trial) {
   check_name("rendered_digest", trial.rendered_digest, true);
   check_name("session_id", trial.session_id, true);
   check_digests(trial);
+  check_imported(trial);
   trial.message = clean_text(trial.message);
   if (trial.resources) check_resources(*trial.resources);
   if (trial.verification) {

@@ -23,9 +23,11 @@ bool is_serialised(std::string_view warning) {
 
 }  // namespace
 
-std::string why_not_competitive(const CompileResult& compiled) {
+std::string why_not_competitive(const KernelTemplate& kernel_template,
+                                const CompileResult& compiled) {
   const KernelResources& resources = compiled.resources;
-  if (resources.spill_store_bytes > kFewSpilledBytes) {
+  const bool has_costs = !kernel_template.cost_lines().empty();
+  if (has_costs && resources.spill_store_bytes > kFewSpilledBytes) {
     return fmt::format(
         "spills registers: {} bytes of spill stores, {} bytes of spill loads, {} registers per "
         "thread",

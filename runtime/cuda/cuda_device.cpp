@@ -143,8 +143,8 @@ DeviceStatus CudaDevice::check_residency(const DeviceFunction& function,
 
 DeviceStatus CudaDevice::launch(const LaunchRequest& request, void* stream) noexcept {
   const CurrentDevice current(context_);
-  const auto& [grid, block, cluster, smem_bytes, values, maps, overlaps, cooperative, allowed] =
-      request.geometry;
+  const auto& [grid, block, cluster, smem_bytes, values, maps, overlaps, cooperative, allowed,
+               kernel] = request.geometry;
   cudaLaunchConfig_t config{};
   config.gridDim = {grid[0], grid[1], grid[2]};
   config.blockDim = {block[0], block[1], block[2]};

@@ -116,7 +116,7 @@ KernelBuilder::Loaded* KernelBuilder::load(const KernelTemplate& kernel_template
   Loaded loaded{load_module(kernel_template, code.result, failure),
                 code.toolkit,
                 {},
-                why_not_competitive(code.result)};
+                why_not_competitive(kernel_template, code.result)};
   if (!loaded.module) return nullptr;
   loaded.prepared_bytes.resize(loaded.module->functions().size(), 0);
   return &modules_.emplace(name, std::move(loaded)).first->second;
@@ -137,26 +137,27 @@ BuiltKernel KernelBuilder::build(const Choice& choice, const Problem& problem,
     const auto functions = loaded->module->functions();
     for (std::size_t i = 0; i < geometry.size(); ++i) {
       if (geometry[i].left_out()) continue;
+      const std::size_t kernel = geometry[i].kernel_at(i);
       const std::uint32_t bytes = geometry[i].smem_bytes;
       // Only ever raised: another problem may be using the function with more.
-      if (bytes > loaded->prepared_bytes[i]) {
-        const DeviceStatus status = device_.prepare(functions[i], bytes);
+      if (bytes > loaded->prepared_bytes[kernel]) {
+        const DeviceStatus status = device_.prepare(functions[kernel], bytes);
         if (!status.ok()) {
           require_living_device(status);
           built.failure =
               fmt::format("the kernel cannot be prepared for its launch: {}", status.message);
           return built;
         }
-        loaded->prepared_bytes[i] = bytes;
+        loaded->prepared_bytes[kernel] = bytes;
       }
-      if (const DeviceStatus status = device_.check_residency(functions[i], geometry[i]);
+      if (const DeviceStatus status = device_.check_residency(functions[kernel], geometry[i]);
           !status.ok()) {
         require_living_device(status);
-        built.failure = choice.kernel_template->launch_place(i) + ": " + status.message;
+        built.failure = choice.kernel_template->launch_place(kernel) + ": " + status.message;
         return built;
       }
       LaunchRequest& launch = built.launches.emplace_back();
-      launch.function = functions[i];
+      launch.function = functions[kernel];
       launch.geometry = geometry[i];
       if (plans.empty()) continue;
       // The plan's vectors stay where they are when it moves, and so does what the launch refers

@@ -190,13 +190,14 @@ std::size_t main_launch(const KernelTemplate& kernel_template) {
 }
 
 /// What the launches that take place cost besides their work.
-double launches_ns(const std::vector<LaunchGeometry>& launches, std::size_t main,
-                   const DeviceProfile& profile) {
+double launches_ns(const LaunchPlan& plan, std::size_t main, const DeviceProfile& profile) {
   double shortest = kFirstLaunch;
-  for (std::size_t i = 0; i < launches.size(); ++i) {
-    if (launches[i].left_out()) continue;
-    if (i < main) shortest += kLaunchBefore;
-    if (i > main) shortest += kLaunchAfter;
+  for (std::size_t i = 0; i < plan.launches.size(); ++i) {
+    if (plan.launches[i].left_out()) continue;
+    const auto times = static_cast<double>(plan.times[i]);
+    if (i < main) shortest += kLaunchBefore * times;
+    if (i == main) shortest += kLaunchAfter * (times - 1.0);
+    if (i > main) shortest += kLaunchAfter * times;
   }
   return shortest * profile.launch_ns;
 }
@@ -244,15 +245,16 @@ std::optional<double> StaticModel::time_ns(const Config& config,
   const BlockClocks block = clocks_of(costs, blocks, factor_type_, under_load_);
   const Rounds rounds = rounds_of(main, costs, profile_);
   if (rounds.together == 0) return std::numeric_limits<double>::infinity();
-  const double on_sms_ns = launch_clocks(rounds, block, profile_) / profile_.clock_ghz;
+  const double times = std::max(1.0, static_cast<double>(plan.times.at(main_at_)));
+  const double on_sms_ns = times * launch_clocks(rounds, block, profile_) / profile_.clock_ghz;
   const double busy = std::min(1.0, blocks / static_cast<double>(profile_.limits.sm_count));
-  const double in_dram_ns = std::max(touched_bytes_, costs.of("dram_bytes")) /
+  const double in_dram_ns = times * std::max(touched_bytes_, costs.of("dram_bytes")) /
                             profile_.dram_bytes_per_ns * (1.0 + kIdleOverhead * (1.0 - busy));
   // Where all blocks run at once, all of them read first and then store: nothing hides the tail.
-  const double tail_ns = blocks <= rounds.slots ? block.tail / profile_.clock_ghz : 0.0;
+  const double tail_ns = blocks <= rounds.slots ? times * block.tail / profile_.clock_ghz : 0.0;
   const double streaming_ns = in_dram_ns + tail_ns;
   return std::max(on_sms_ns, streaming_ns) + kUnitOverhead * std::min(on_sms_ns, in_dram_ns) +
-         launches_ns(launches, main_at_, profile_) + costs.of("before") / profile_.clock_ghz +
+         launches_ns(plan, main_at_, profile_) + costs.of("before") / profile_.clock_ghz +
          workspace_ns(plan.workspace_bytes, launches, profile_);
 }
 

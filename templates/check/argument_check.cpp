@@ -100,6 +100,8 @@ PassedKind kind_of_argument(const ArgumentSpec& spec) {
     case ArgumentSpec::Kind::number:
     case ArgumentSpec::Kind::scalar:
       return {passed_as(spec.type), size_bytes(spec.type)};
+    case ArgumentSpec::Kind::seed:
+      return {Passed::integer, sizeof(std::uint64_t)};
     default:
       return {Passed::address, sizeof(void*)};
   }
@@ -289,6 +291,11 @@ bool is_operand(const ArgumentSpec& spec) {
   return spec.kind == ArgumentSpec::Kind::operand || spec.kind == ArgumentSpec::Kind::before;
 }
 
+/// The address that a choice has first; else the argument itself.
+const ArgumentSpec& first_choice(const ArgumentSpec& spec) {
+  return spec.kind == ArgumentSpec::Kind::choice ? first_choice(spec.members[0]) : spec;
+}
+
 /// The element type behind the address; nothing where any will do.
 std::optional<DType> element_of(const ArgumentSpec& spec, const Operation& operation,
                                 const Problem& problem) {
@@ -302,12 +309,17 @@ std::optional<DType> element_of(const ArgumentSpec& spec, const Operation& opera
     }
     case ArgumentSpec::Kind::magnitude:
       return DType::f64;
+    case ArgumentSpec::Kind::workspace: {
+      if (spec.scratch_type.empty()) return std::nullopt;
+      const auto slot = problem.type(spec.scratch_type);
+      return slot ? slot : parse_dtype(spec.scratch_type);
+    }
     default:
       return std::nullopt;
   }
 }
 
-/// A launch of a candidate, a reference or a checker.
+/// A launch of a candidate, a reference, a checker or a fill kernel.
 struct CheckedLaunch {
   std::string kernel;
   const std::vector<ArgumentSpec>& args;
@@ -383,7 +395,7 @@ std::string why_wrong_pointer(const CheckedLaunch& launch, const std::vector<std
   std::vector<std::size_t> others;
   for (std::size_t i = 0; i < types.size() && launch.problem != nullptr; ++i) {
     if (!types[i].ends_with('*')) continue;
-    const ArgumentSpec& arg = launch.args[i];
+    const ArgumentSpec& arg = first_choice(launch.args[i]);
     const auto type = element_of(arg, launch.operation, *launch.problem);
     if (!type) continue;
     const std::string spelled = usual_spelling(types[i]);
@@ -481,13 +493,12 @@ std::string why_wrong_arguments(const KernelTemplate& kernel_template,
 std::string why_wrong_judges(const Operation& operation,
                              const std::vector<std::string>& lowered_names,
                              const Problem& problem) {
-  std::size_t at = 0;
-  for (const auto& judge : {&operation.judge.reference, &operation.judge.checker}) {
-    if (!*judge || at >= lowered_names.size()) continue;
-    const std::string& name = (*judge)->kernel;
-    const CheckedLaunch launch{std::string(trimmed(name.substr(0, name.find('<')))), (*judge)->args,
-                               operation, &problem, (*judge)->args_line};
-    const auto why = why_wrong(launch, lowered_names[at++], operation.origin.file, (*judge)->line,
+  const std::vector<const JudgeKernel*> kernels = judge_kernels(operation);
+  for (std::size_t i = 0; i < std::min(kernels.size(), lowered_names.size()); ++i) {
+    const std::string& name = kernels[i]->kernel;
+    const CheckedLaunch launch{std::string(trimmed(name.substr(0, name.find('<')))),
+                               kernels[i]->args, operation, &problem, kernels[i]->args_line};
+    const auto why = why_wrong(launch, lowered_names[i], operation.origin.file, kernels[i]->line,
                                operation.origin.source);
     if (!why.empty()) return why;
   }

@@ -18,7 +18,7 @@ namespace kiln {
 [[nodiscard]] std::string why_wrong_arguments(const KernelTemplate& kernel_template,
                                               const std::vector<std::string>& lowered_names,
                                               const Problem* problem);
-/// The same of the operation's reference and checker, those of them that it has, in that order.
+/// The same of the operation's judge_kernels().
 [[nodiscard]] std::string why_wrong_judges(const Operation& operation,
                                            const std::vector<std::string>& lowered_names,
                                            const Problem& problem);

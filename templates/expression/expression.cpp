@@ -515,11 +515,41 @@ class Expression::Evaluation {
 };
 
 std::optional<std::int64_t> Expression::evaluate(std::span<const std::int64_t> values) const {
+  if (listing_) return is_listed(values) ? 1 : 0;
   return Evaluation<std::int64_t>(*code_, values).run();
 }
 
 std::optional<double> Expression::evaluate_real(std::span<const double> values) const {
+  if (listing_) return is_listed(std::vector<std::int64_t>(values.begin(), values.end())) ? 1 : 0;
   return Evaluation<double>(*code_, values).run();
+}
+
+Expression Expression::listed(std::shared_ptr<const std::vector<std::vector<std::int64_t>>> rows,
+                              const std::vector<int>& slots, std::string text) {
+  Expression expression;
+  expression.text_ = std::move(text);
+  expression.names_used_ = slots;
+  std::sort(expression.names_used_.begin(), expression.names_used_.end());
+  expression.listing_ = std::make_shared<const Listing>(Listing{std::move(rows), slots});
+  return expression;
+}
+
+bool Expression::is_listed(std::span<const std::int64_t> values) const {
+  const auto& [rows, slots] = *listing_;
+  const auto is_before = [&](const std::vector<std::int64_t>& row,
+                             std::span<const std::int64_t> of) {
+    for (std::size_t i = 0; i < slots.size(); ++i) {
+      const std::int64_t value = of[static_cast<std::size_t>(slots[i])];
+      if (row[i] != value) return row[i] < value;
+    }
+    return false;
+  };
+  const auto found = std::lower_bound(rows->begin(), rows->end(), values, is_before);
+  if (found == rows->end()) return false;
+  for (std::size_t i = 0; i < slots.size(); ++i) {
+    if ((*found)[i] != values[static_cast<std::size_t>(slots[i])]) return false;
+  }
+  return true;
 }
 
 }  // namespace kiln

@@ -103,6 +103,11 @@ class Expression {
   static Expression parse(std::string_view text, const NameTable& names, const SourcePlace& place,
                           Real real = Real::refused);
 
+  /// Whether the numbers in `slots` are, in that order, the first numbers of one of `rows`, which
+  /// are sorted, each at least as long as `slots`. `text` describes it.
+  static Expression listed(std::shared_ptr<const std::vector<std::vector<std::int64_t>>> rows,
+                           const std::vector<int>& slots, std::string text);
+
   /// `values` is indexed by slot. Nothing when undefined (division by zero, overflow).
   [[nodiscard]] std::optional<std::int64_t> evaluate(std::span<const std::int64_t> values) const;
   /// The same in floating point, for counts that exceed 64 bits: division still truncates, nothing
@@ -116,12 +121,18 @@ class Expression {
  private:
   friend class ExpressionParser;
   struct Op;
+  struct Listing {
+    std::shared_ptr<const std::vector<std::vector<std::int64_t>>> rows;
+    std::vector<int> slots;
+  };
   Expression() = default;
+  [[nodiscard]] bool is_listed(std::span<const std::int64_t> values) const;
   template <class Number>
   class Evaluation;
   std::string text_;
   std::vector<int> names_used_;
   std::shared_ptr<const std::vector<Op>> code_;  ///< postfix, with jumps for && || ?:
+  std::shared_ptr<const Listing> listing_;       ///< of listed(), which has no code
 };
 
 }  // namespace kiln

@@ -17,27 +17,67 @@
 #include "templates/nearest_name.hpp"
 #include "templates/operation/operation.hpp"
 #include "templates/source_error.hpp"
+#include "templates/template_parts.hpp"
 #include "templates/text_pieces.hpp"
 
 namespace kiln {
 namespace {
 
 constexpr std::size_t kMostArgumentNesting = 8;  ///< of structs; bounds the recursion
-constexpr std::size_t kAddressBytes = 8;
 constexpr std::string_view kWorkspace = "workspace";
 constexpr std::string_view kWrong = "wrong";
 constexpr std::string_view kFirstWrong = "first_wrong";
+constexpr std::string_view kSeed = "seed";
+
+/// As messages call them.
+std::string_view owner_text(ArgumentsOf owner) {
+  switch (owner) {
+    case ArgumentsOf::kernel:
+      return "a kernel";
+    case ArgumentsOf::reference:
+      return "a reference";
+    case ArgumentsOf::checker:
+      return "a checker";
+    case ArgumentsOf::fill:
+      return "a fill kernel";
+  }
+  return "";
+}
 
 bool is_name_char(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
          c == '.';
 }
 
+/// Condition and both sides of `E ? a : b`; nothing if it has another form.
+std::optional<std::array<std::string_view, 3>> choice_parts(std::string_view text) {
+  std::size_t question = std::string_view::npos;
+  int depth = 0;
+  int open = 0;  // choices within the first side
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    depth += (c == '(' || c == '{') - (c == ')' || c == '}');
+    if (depth > 0) continue;
+    if (c == '?') {
+      if (question == std::string_view::npos) {
+        question = i;
+      } else {
+        ++open;
+      }
+    } else if (c == ':' && question != std::string_view::npos && open-- == 0) {
+      return std::array{text.substr(0, question), text.substr(question + 1, i - question - 1),
+                        text.substr(i + 1)};
+    }
+  }
+  return std::nullopt;
+}
+
 class ArgumentListParser {
  public:
   ArgumentListParser(const FrontMatterLine& line, const Operation& operation,
-                     const NameTable& names, ArgumentsOf owner)
-      : line_(line), operation_(operation), names_(names), owner_(owner) {}
+                     const NameTable& names, ArgumentsOf owner,
+                     std::span<const ScratchSpec> scratch)
+      : line_(line), operation_(operation), names_(names), owner_(owner), scratch_(scratch) {}
 
   std::vector<ArgumentSpec> run() {
     check_brackets();
@@ -81,6 +121,7 @@ class ArgumentListParser {
                  "\"workspace\" or a struct {a, b}");
     }
     if (part.text.front() == '{') return structure(part, nesting);
+    if (auto chosen = choice(part, nesting)) return std::move(*chosen);
     if (part.text.front() == '(') {
       if (auto number = typed_number(part)) return std::move(*number);
     }
@@ -112,6 +153,49 @@ class ArgumentListParser {
     spec.kind = Kind::structure;
     spec.members = list({inner, part.offset + 1}, nesting + 1);
     return spec;
+  }
+
+  /// `E ? a : b` of addresses; nothing if it is a number or has no such form.
+  [[nodiscard]] std::optional<ArgumentSpec> choice(TextPart part, std::size_t nesting) const {
+    const auto sides = choice_parts(part.text);
+    if (!sides) return std::nullopt;
+    std::vector<TextPart> parts;
+    for (const std::string_view side : *sides) {
+      const auto text = trimmed(side);
+      parts.push_back({text, part.offset + offset_in(part.text, text.empty() ? side : text)});
+    }
+    if (!is_address(parts[1].text) && !is_address(parts[2].text)) return std::nullopt;
+    if (owner_ != ArgumentsOf::kernel) {
+      line_.fail(part.offset, fmt::format("{} cannot choose between addresses; pass both of them",
+                                          owner_text(owner_)));
+    }
+    if (nesting == kMostArgumentNesting) {
+      line_.fail(part.offset, fmt::format("choices are nested too deeply; the limit is {} levels",
+                                          kMostArgumentNesting));
+    }
+    ArgumentSpec spec;
+    spec.kind = Kind::choice;
+    spec.value = expression(parts[0]);
+    for (const TextPart& side : {parts[1], parts[2]}) {
+      if (!is_address(side.text)) {
+        line_.fail(side.offset,
+                   fmt::format("\"{}\" is no address, but the other side of this choice is one; "
+                               "write an operand, a scratch array or the workspace on both sides "
+                               "of ':'",
+                               side.text));
+      }
+      spec.members.push_back(item(side, nesting + 1));
+    }
+    return spec;
+  }
+
+  [[nodiscard]] bool is_address(std::string_view text) const {
+    if (const auto sides = choice_parts(text)) {
+      return is_address(trimmed((*sides)[1])) || is_address(trimmed((*sides)[2]));
+    }
+    const auto name = text.substr(
+        0, static_cast<std::size_t>(std::ranges::find_if_not(text, is_name_char) - text.begin()));
+    return name == kWorkspace || (name == text && (operand_index(text) || scratch_index(text)));
   }
 
   /// `(float) cols`; nothing if the parenthesis is part of an expression.
@@ -151,9 +235,20 @@ class ArgumentListParser {
     if (const auto index = scalar_index(part.text)) {
       return scalar(*index, operation_.scalars[*index].type);
     }
+    if (const auto index = scratch_index(part.text)) {
+      spec.kind = Kind::workspace;
+      spec.index = *index;
+      spec.scratch_name = scratch_[*index].name;
+      spec.scratch_type = scratch_[*index].type;
+      return spec;
+    }
     if (owner_ == ArgumentsOf::checker && (part.text == kWrong || part.text == kFirstWrong)) {
       spec.kind = Kind::verdict;
       spec.index = part.text == kWrong ? 0 : 1;
+      return spec;
+    }
+    if (owner_ == ArgumentsOf::fill && part.text == kSeed && names_.find(kSeed) < 0) {
+      spec.kind = Kind::seed;
       return spec;
     }
     const auto dot = part.text.find('.');
@@ -183,17 +278,19 @@ class ArgumentListParser {
       const std::string meant = did_you_mean(view, views);
       line_.fail(part.offset + dot + 1,
                  fmt::format("operands have no suffix \".{}\"{} Suffixes: .f64 and .magnitude for "
-                             "a reference; .f64 and .before for a checker; none for a kernel",
+                             "a reference; .f64 and .before for a checker; .f64 for a fill kernel; "
+                             "none for a kernel",
                              view, meant.empty() ? "." : meant));
     }
     const bool is_for_reference = view != views[2];
     const bool is_for_checker = view != views[1];
     const bool is_known = (owner_ == ArgumentsOf::reference && is_for_reference) ||
-                          (owner_ == ArgumentsOf::checker && is_for_checker);
+                          (owner_ == ArgumentsOf::checker && is_for_checker) ||
+                          (owner_ == ArgumentsOf::fill && view == views[0]);
     if (!is_known) {
       line_.fail(part.offset + dot,
                  fmt::format("only {} can use the suffix \".{}\"; {} \"{}\"",
-                             view == views[0]   ? "a reference or a checker"
+                             view == views[0]   ? "a reference, a checker or a fill kernel"
                              : is_for_reference ? "a reference"
                                                 : "a checker",
                              view, owner_ == ArgumentsOf::kernel ? "for a kernel, write" : "write",
@@ -205,9 +302,8 @@ class ArgumentListParser {
 
   [[nodiscard]] ArgumentSpec workspace(TextPart part) const {
     if (owner_ != ArgumentsOf::kernel) {
-      line_.fail(part.offset,
-                 fmt::format("a {} cannot use a workspace; remove this argument",
-                             owner_ == ArgumentsOf::reference ? "reference" : "checker"));
+      line_.fail(part.offset, fmt::format("{} cannot use a workspace; remove this argument",
+                                          owner_text(owner_)));
     }
     ArgumentSpec spec;
     spec.kind = Kind::workspace;
@@ -278,7 +374,7 @@ class ArgumentListParser {
 
   void check_name(TextPart name) const {
     if (names_.find(name.text) >= 0 || name.text == "true" || name.text == "false") return;
-    if (operand_index(name.text.substr(0, name.text.find('.')))) {
+    if (operand_index(name.text.substr(0, name.text.find('.'))) || scratch_index(name.text)) {
       line_.fail(name.offset, fmt::format("\"{}\" is an address, and expressions cannot use "
                                           "addresses; pass the address as an argument of its own",
                                           name.text));
@@ -298,6 +394,7 @@ class ArgumentListParser {
     std::vector<std::string> known{std::string(kWorkspace)};
     for (const auto& each : operation_.operands) known.push_back(each.name);
     for (const auto& each : operation_.scalars) known.push_back(each.name);
+    for (const auto& each : scratch_) known.push_back(each.name);
     for (int slot = 0; slot < names_.size(); ++slot) known.push_back(names_.name(slot));
     line_.fail(name.offset,
                fmt::format("unknown name \"{}\"{}", name.text, did_you_mean(name.text, known)));
@@ -315,151 +412,18 @@ class ArgumentListParser {
     return static_cast<std::uint16_t>(found - operation_.scalars.begin());
   }
 
+  [[nodiscard]] std::optional<std::uint16_t> scratch_index(std::string_view name) const {
+    for (std::size_t i = 0; i < scratch_.size(); ++i) {
+      if (scratch_[i].name == name) return static_cast<std::uint16_t>(i);
+    }
+    return std::nullopt;
+  }
+
   const FrontMatterLine& line_;
   const Operation& operation_;
   const NameTable& names_;
   ArgumentsOf owner_;
-};
-
-std::size_t rounded_up(std::size_t at, std::size_t alignment) {
-  return (at + alignment - 1) / alignment * alignment;
-}
-
-std::size_t alignment_of(const ArgumentSpec& spec) {
-  switch (spec.kind) {
-    case ArgumentSpec::Kind::number:
-    case ArgumentSpec::Kind::scalar:
-      return size_bytes(spec.type);
-    case ArgumentSpec::Kind::structure: {
-      std::size_t most = 1;
-      for (const auto& member : spec.members) most = std::max(most, alignment_of(member));
-      return most;
-    }
-    default:
-      return kAddressBytes;
-  }
-}
-
-class ArgumentPlanner {
- public:
-  ArgumentPlanner(const std::function<std::int64_t(const Expression&)>& value,
-                  const std::function<void(const std::string&)>& refuse)
-      : value_(value), refuse_(refuse) {}
-
-  ArgumentPlan run(const std::vector<ArgumentSpec>& list) {
-    for (const ArgumentSpec& spec : list) {
-      align(alignment_of(spec));
-      plan_.parameters.push_back(static_cast<std::uint16_t>(plan_.image.size()));
-      put(spec);
-    }
-    return std::move(plan_);
-  }
-
- private:
-  /// Appends it at the end, which is aligned for it.
-  void put(const ArgumentSpec& spec) {
-    if (spec.kind == ArgumentSpec::Kind::structure) {
-      for (const ArgumentSpec& member : spec.members) {
-        align(alignment_of(member));
-        put(member);
-      }
-      align(alignment_of(spec));
-      return;
-    }
-    if (spec.kind == ArgumentSpec::Kind::number) {
-      put_number(spec);
-      return;
-    }
-    ArgumentPatch patch;
-    patch.source = source_of(spec.kind);
-    patch.index = spec.index;
-    patch.at = static_cast<std::uint16_t>(plan_.image.size());
-    if (spec.kind == ArgumentSpec::Kind::scalar) {
-      patch.type = spec.type;
-      patch.declared = spec.declared;
-    }
-    if (spec.value) patch.offset = offset_of(*spec.value);
-    plan_.patches.push_back(patch);
-    grow(alignment_of(spec));
-  }
-
-  static ArgumentPatch::Source source_of(ArgumentSpec::Kind kind) {
-    switch (kind) {
-      case ArgumentSpec::Kind::float64:
-        return ArgumentPatch::Source::float64;
-      case ArgumentSpec::Kind::magnitude:
-        return ArgumentPatch::Source::magnitude;
-      case ArgumentSpec::Kind::before:
-        return ArgumentPatch::Source::before;
-      case ArgumentSpec::Kind::verdict:
-        return ArgumentPatch::Source::verdict;
-      case ArgumentSpec::Kind::workspace:
-        return ArgumentPatch::Source::workspace;
-      case ArgumentSpec::Kind::scalar:
-        return ArgumentPatch::Source::scalar;
-      default:
-        return ArgumentPatch::Source::operand;
-    }
-  }
-
-  [[nodiscard]] std::int64_t offset_of(const Expression& expression) const {
-    const std::int64_t offset = value_(expression);
-    if (offset < 0) {
-      refuse_(
-          fmt::format("the argument \"workspace + {}\" points before the workspace: the offset is "
-                      "{}, but must be at least 0",
-                      expression.text(), offset));
-    }
-    return offset;
-  }
-
-  void put_number(const ArgumentSpec& spec) {
-    const std::int64_t number = value_(*spec.value);
-    const std::size_t at = plan_.image.size();
-    const bool is_wide = spec.type == NumberType::s64 || spec.type == NumberType::u64;
-    const bool fitting =
-        spec.type == NumberType::u64 ? number >= 0 : is_wide || fits(spec.type, number);
-    if (!fitting) {
-      const auto type = cpp_spelling(spec.type);
-      const auto* const article = type.front() == 'i' || type.front() == 'u' ? "an" : "a";
-      const std::string advice = spec.type == NumberType::boolean
-                                     ? fmt::format("write \"(bool) ({} != 0)\"", spec.value->text())
-                                     : "write \"(long long)\" before the argument, and make the "
-                                       "kernel's parameter a long long";
-      refuse_(fmt::format("the argument \"{}\" is {}, which does not fit {} {}; {}",
-                          spec.value->text(), number, article, type, advice));
-    }
-    grow(size_bytes(spec.type));
-    std::uint8_t* const to = plan_.image.data() + at;
-    if (is_wide) {
-      std::memcpy(to, &number, sizeof(number));
-    } else {
-      store_number(spec.type, number, to);
-    }
-  }
-
-  /// Floats round what they have not.
-  static bool fits(NumberType type, std::int64_t number) {
-    const NumberRange range = range_of(type);
-    return !range.whole || range.has(number);
-  }
-
-  void align(std::size_t alignment) {
-    grow(rounded_up(plan_.image.size(), alignment) - plan_.image.size());
-  }
-
-  /// By so many bytes of 0.
-  void grow(std::size_t bytes) {
-    if (plan_.image.size() + bytes > kMostArgumentBytes) {
-      refuse_(fmt::format("the arguments take more than {} bytes, the limit for a kernel",
-                          kMostArgumentBytes));
-    }
-    plan_.image.resize(plan_.image.size() + bytes);
-  }
-
-  const std::function<std::int64_t(const Expression&)>& value_;
-  const std::function<void(const std::string&)>& refuse_;
-  ArgumentPlan plan_;
+  std::span<const ScratchSpec> scratch_;
 };
 
 std::string one_argument_text(const ArgumentSpec& spec, const Operation& operation) {
@@ -474,7 +438,14 @@ std::string one_argument_text(const ArgumentSpec& spec, const Operation& operati
       return operation.operands[spec.index].name + ".before";
     case ArgumentSpec::Kind::verdict:
       return std::string(spec.index == 0 ? kWrong : kFirstWrong);
+    case ArgumentSpec::Kind::seed:
+      return std::string(kSeed);
+    case ArgumentSpec::Kind::choice:
+      return fmt::format("{} ? {} : {}", spec.value->text(),
+                         one_argument_text(spec.members[0], operation),
+                         one_argument_text(spec.members[1], operation));
     case ArgumentSpec::Kind::workspace:
+      if (!spec.scratch_name.empty()) return spec.scratch_name;
       return spec.value ? fmt::format("{} + {}", kWorkspace, spec.value->text())
                         : std::string(kWorkspace);
     case ArgumentSpec::Kind::scalar: {
@@ -496,8 +467,9 @@ std::string one_argument_text(const ArgumentSpec& spec, const Operation& operati
 
 std::vector<ArgumentSpec> parse_argument_list(const FrontMatterLine& line,
                                               const Operation& operation, const NameTable& names,
-                                              ArgumentsOf owner) {
-  return ArgumentListParser(line, operation, names, owner).run();
+                                              ArgumentsOf owner,
+                                              std::span<const ScratchSpec> scratch) {
+  return ArgumentListParser(line, operation, names, owner, scratch).run();
 }
 
 std::vector<ArgumentSpec> default_argument_list(const Operation& operation,
@@ -527,12 +499,6 @@ std::string argument_text(const std::vector<ArgumentSpec>& list, const Operation
     text += one_argument_text(spec, operation);
   }
   return text;
-}
-
-ArgumentPlan plan_arguments(const std::vector<ArgumentSpec>& list,
-                            const std::function<std::int64_t(const Expression&)>& value,
-                            const std::function<void(const std::string&)>& refuse) {
-  return ArgumentPlanner(value, refuse).run(list);
 }
 
 }  // namespace kiln

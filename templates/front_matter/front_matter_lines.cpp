@@ -312,10 +312,11 @@ void FrontMatterLine::fail(std::size_t offset, std::string_view message) const {
 
 const std::vector<std::string>& template_keys() {
   static const std::vector<std::string> keys{
-      "template", "purpose", "operation",   "config",    "at",     "arch",     "types",   "tune",
-      "let",      "require", "prefer",      "priority",  "launch", "grid",     "block",   "cluster",
-      "smem",     "when",    "map",         "workspace", "cost",   "epilogue", "overlap", "args",
-      "constant", "usual",   "cooperative", "include",   "allow",  "use"};
+      "template", "purpose", "operation", "config",   "at",       "arch",        "types",
+      "tune",     "let",     "require",   "prefer",   "priority", "launch",      "grid",
+      "block",    "cluster", "smem",      "when",     "map",      "workspace",   "cost",
+      "epilogue", "overlap", "args",      "constant", "usual",    "cooperative", "include",
+      "allow",    "use",     "repeat",    "scratch"};
   return keys;
 }
 

@@ -21,6 +21,8 @@
 #include "templates/front_matter/front_matter.hpp"
 #include "templates/front_matter/hints.hpp"
 #include "templates/front_matter/launch_lines.hpp"
+#include "templates/front_matter/repeat_line.hpp"
+#include "templates/front_matter/scratch_line.hpp"
 #include "templates/front_matter/tune_line.hpp"
 #include "templates/front_matter/usual_line.hpp"
 #include "templates/kernel_template.hpp"
@@ -44,13 +46,6 @@ constexpr std::array<std::string_view, 9> kOnce{"template", "purpose",   "operat
 
 bool contains(const std::vector<std::string>& names, std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
-}
-
-/// Whether any of the arguments, or of their members, is the workspace.
-bool passes_workspace(const std::vector<ArgumentSpec>& args) {
-  return std::any_of(args.begin(), args.end(), [](const ArgumentSpec& arg) {
-    return arg.kind == ArgumentSpec::Kind::workspace || passes_workspace(arg.members);
-  });
 }
 
 /// The offset of `name` in an expression that mentions it.
@@ -87,7 +82,13 @@ class FrontMatterParser {
     read_tunables();
     if (has_macros_) refuse_misspelt_tunables(parts_.about.source, lines_);
     read_lets();
-    guide_names_ = parts_.space.names;
+    guide_names_ = launch_names_ = parts_.space.names;
+    if (const FrontMatterLine* const line = find("repeat")) {
+      launch_names_ = names_with_repeat(*line, parts_.space.names, parts_.run);
+    }
+    for_each("scratch", [this](const FrontMatterLine& line) {
+      add_scratch(line, *operation_, parts_.space.names, parts_.run.scratch);
+    });
     for (const auto& line : lines_) read_line(line);
     check_structs();
     finish_types();
@@ -438,8 +439,8 @@ class FrontMatterParser {
       line.fail_at_key("this launch has two \"args\" lines; remove one of them");
     args_lines_.back() = &line;
     parts_.run.launches.back().args_line = line.text_place.line;
-    parts_.run.launches.back().args =
-        parse_argument_list(line, *operation_, parts_.space.names, ArgumentsOf::kernel);
+    parts_.run.launches.back().args = parse_argument_list(line, *operation_, launch_names_,
+                                                          ArgumentsOf::kernel, parts_.run.scratch);
   }
 
   void read_launch_part(const FrontMatterLine& line) {
@@ -447,7 +448,7 @@ class FrontMatterParser {
       line.fail_at_key(fmt::format("\"{}\" belongs below a \"launch\" line", line.key));
     }
     if (line.key == "args") return read_args(line);
-    add_launch_part(line, *operation_, parts_.space.names, parts_.run.launches.back());
+    add_launch_part(line, *operation_, launch_names_, parts_.run.launches.back());
   }
 
   /// Every field has a value that Kiln knows, since it fills in the struct.
@@ -520,24 +521,20 @@ class FrontMatterParser {
       if (launch.block.empty()) line.fail_at_key("this launch has no \"block\" line");
       check_macros(line, launch);
       if (!operation_->is_declared()) return;
-      if (args == nullptr) launch.args = default_arguments();
+      if (args == nullptr) {
+        launch.args = default_kernel_arguments(*operation_, parts_.space.names, parts_.run);
+      }
       if (passes_workspace(launch.args) && !parts_.run.workspace) {
         args->fail(args->text.find("workspace"),
                    "the template has no workspace; add a line \"workspace BYTES\"");
       }
-      if (!parts_.launch_struct.fields.empty()) launch.args.push_back(struct_at_launch());
+      if (parts_.launch_struct.fields.empty()) return;
+      launch.args.push_back(struct_at_launch(parts_.launch_struct, parts_.space.names));
     });
-  }
-
-  /// Without what the kernels read from constant memory.
-  [[nodiscard]] std::vector<ArgumentSpec> default_arguments() const {
-    auto list = default_argument_list(*operation_, parts_.space.names);
-    for (const ConstantSpec& constant : parts_.run.constants) {
-      std::erase_if(list, [&](const ArgumentSpec& argument) {
-        return argument.kind == ArgumentSpec::Kind::operand && argument.index == constant.operand;
-      });
-    }
-    return list;
+    check_repeats(lines_, parts_.run.launches);
+    for_each("scratch", [this](const FrontMatterLine& line) {
+      check_scratch_is_used(line, parts_.run.launches);
+    });
   }
 
   /// A macro would replace the kernel's name where it is defined.
@@ -553,19 +550,9 @@ class FrontMatterParser {
     }
   }
 
-  [[nodiscard]] ArgumentSpec struct_at_launch() const {
-    ArgumentSpec whole;
-    whole.kind = ArgumentSpec::Kind::structure;
-    for (const auto& field : parts_.launch_struct.fields) {
-      ArgumentSpec& member = whole.members.emplace_back();
-      member.kind = ArgumentSpec::Kind::number;
-      member.value = Expression::parse(field.name, parts_.space.names, {parts_.about.file, 1, 1});
-    }
-    return whole;
-  }
-
   TemplateParts parts_;
-  NameTable guide_names_;  ///< those of the template, and of `cost let` lines
+  NameTable guide_names_;   ///< those of the template, and of `cost let` lines
+  NameTable launch_names_;  ///< those of the template, and what repeated launches have
   std::vector<FrontMatterLine> lines_;
   const Operation* operation_ = nullptr;
   bool has_macros_ = false;                         ///< in place of a config struct

@@ -18,4 +18,21 @@ namespace kiln {
 void add_launch_part(const FrontMatterLine& line, const Operation& operation,
                      const NameTable& names, LaunchSpec& launch);
 
+/// What a launch without an `args` line passes: default_argument_list() without what the kernels
+/// read from constant memory.
+[[nodiscard]] std::vector<ArgumentSpec> default_kernel_arguments(const Operation& operation,
+                                                                 const NameTable& names,
+                                                                 const RunSpec& run);
+/// The launch struct as an argument.
+[[nodiscard]] ArgumentSpec struct_at_launch(const StructSpec& launch_struct,
+                                            const NameTable& names);
+/// Whether any of the arguments, or of their members, is in the workspace proper.
+[[nodiscard]] bool passes_workspace(const std::vector<ArgumentSpec>& args);
+
+/// That groups of launches that repeat are whole. `lines`: all of the template's.
+void check_repeats(const std::vector<FrontMatterLine>& lines,
+                   const std::vector<LaunchSpec>& launches);
+/// That a launch passes the array of a `scratch` line.
+void check_scratch_is_used(const FrontMatterLine& line, const std::vector<LaunchSpec>& launches);
+
 }  // namespace kiln

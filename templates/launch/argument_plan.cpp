@@ -36,10 +36,17 @@ void fill_argument(const ArgumentPlan& plan, const ArgumentValues& values, void*
         put_bytes(values.verdict + patch.index * sizeof(std::uint64_t), at);
         break;
       case ArgumentPatch::Source::workspace:
+        if (patch.index > 0 && !values.scratch.empty()) {
+          put_bytes(std::uint64_t{values.scratch[patch.index - 1U]}, at);
+          break;
+        }
         put_bytes(values.workspace == 0
                       ? std::uint64_t{0}
                       : values.workspace + static_cast<std::uint64_t>(patch.offset),
                   at);
+        break;
+      case ArgumentPatch::Source::seed:
+        put_bytes(values.seed, at);
         break;
       case ArgumentPatch::Source::scalar: {
         const Scalar value = values.scalars[patch.index];

@@ -23,12 +23,14 @@ struct ArgumentPatch {
     verdict,    ///< the address of the number of what is wrong, or of the first (checkers only)
     workspace,  ///< the workspace's address, or null if there is none
     scalar,     ///< its value, rounded to `declared` if it has one, then to `type`
+    seed,       ///< of the data (fill kernels only)
   };
   Source source = Source::operand;
   NumberType type = NumberType::f64;  ///< of a scalar
-  std::uint16_t index = 0;            ///< as in ArgumentSpec
-  std::uint16_t at = 0;               ///< byte offset in the argument
-  std::int64_t offset = 0;            ///< bytes added to the workspace's address
+  /// As in ArgumentSpec; of a scratch array in the workspace its number, from 1 on.
+  std::uint16_t index = 0;
+  std::uint16_t at = 0;     ///< byte offset in the argument
+  std::int64_t offset = 0;  ///< bytes added to the workspace's address
   /// Of a scalar that its kernel takes in another type: its own.
   std::optional<NumberType> declared = std::nullopt;
   friend bool operator==(const ArgumentPatch&, const ArgumentPatch&) = default;
@@ -56,6 +58,9 @@ struct ArgumentValues {
   std::uintptr_t workspace = 0;
   std::span<const std::uintptr_t> before = {};  ///< by operand
   std::uintptr_t verdict = 0;                   ///< of two unsigned long long
+  /// Where scratch arrays are that lie outside of the workspace; empty: all are in it.
+  std::span<const std::uintptr_t> scratch = {};
+  std::uint64_t seed = 0;
 };
 
 /// Copies the image to `to`, which has room for it, and fills the patches in. Neither locks nor

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "kiln/operation.hpp"
@@ -32,9 +33,27 @@ struct LaunchGeometry {
   bool overlaps = false;     ///< may begin while the launch before it on the stream ends
   bool cooperative = false;  ///< all blocks run at once, and may wait for each other
   std::uint8_t allowed = 0;  ///< what checks may find: Allowed, put together
+  /// Which of the template's launches it is an instance of; -1: the one at its own place. Templates
+  /// with launches that repeat have as many instances of them as there are repetitions.
+  std::int32_t kernel = -1;
   friend bool operator==(const LaunchGeometry&, const LaunchGeometry&) = default;
   /// A launch whose `when` does not hold: nothing to do, and no blocks to do it.
   [[nodiscard]] bool left_out() const { return grid[0] == 0; }
+  /// Which of the template's launches it is, where it is number `place` of all.
+  [[nodiscard]] std::size_t kernel_at(std::size_t place) const {
+    return kernel < 0 ? place : static_cast<std::size_t>(kernel);
+  }
+};
+
+/// Of one run, with all repetitions: each takes its time on the host.
+inline constexpr std::int64_t kMostLaunches = 16384;
+
+/// A scratch array of a run.
+struct ScratchPlan {
+  std::string name;
+  std::int64_t bytes = 0;
+  std::int64_t offset = 0;  ///< in a workspace that has room for all
+  friend bool operator==(const ScratchPlan&, const ScratchPlan&) = default;
 };
 
 /// What LaunchPlanner::plan() works out of launches: what their time depends on, or also what
@@ -43,8 +62,10 @@ enum class LaunchDetail : std::uint8_t { extents, arguments };
 
 /// All that a candidate's template says of running it.
 struct LaunchPlan {
+  /// In the template's order, of launches that repeat the first repetition.
   std::vector<LaunchGeometry> launches;
-  std::vector<NamedValue> costs;  ///< of a block of the launch that does the work
+  std::vector<std::int64_t> times;  ///< how often each of them runs
+  std::vector<NamedValue> costs;    ///< of a block of the launch that does the work
   std::int64_t workspace_bytes = 0;
 };
 

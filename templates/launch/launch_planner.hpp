@@ -26,15 +26,21 @@ class LaunchPlanner {
       : kernel_template_(kernel_template), problem_(problem), limits_(limits) {}
 
   /// Geometry of every launch, with its values at launch; one that is left out keeps its place,
-  /// with a grid of zeros. Throws Error(template_) if a grid, block or shared-memory expression is
-  /// undefined or out of CUDA's range, or all launches are left out.
+  /// with a grid of zeros, and one that repeats is there as often as it runs. Throws
+  /// Error(template_) if a grid, block or shared-memory expression is undefined or out of CUDA's
+  /// range, or all launches are left out.
   [[nodiscard]] std::vector<LaunchGeometry> geometry(const Config& config) const;
   /// What each launch gives its kernel: its arguments, then the launch struct if there is one.
   /// Empty for an operation without a reference, whose kernels get its one struct; a launch that is
   /// left out has no parameters. Throws Error(template_) if an argument is undefined or does not
   /// fit its type.
   [[nodiscard]] std::vector<ArgumentPlan> argument_plans(const Config& config) const;
+  /// With the scratch arrays.
   [[nodiscard]] std::int64_t workspace_bytes(const Config& config) const;
+  /// Of the `workspace` line only.
+  [[nodiscard]] std::int64_t own_workspace_bytes(const Config& config) const;
+  /// Throws Error(template_) if an extent is undefined or negative.
+  [[nodiscard]] std::vector<ScratchPlan> scratch(const Config& config) const;
   /// Every stated cost of a block of the launch that does the work, in the order of the front
   /// matter; empty if the template states none. Throws Error(template_) if one is undefined or
   /// negative.
@@ -56,10 +62,28 @@ class LaunchPlanner {
     std::span<const std::int64_t> values;
   };
   [[nodiscard]] std::vector<std::int64_t> bind(const Config& config) const;
-  [[nodiscard]] std::vector<LaunchGeometry> geometry_of(const Bound& bound,
-                                                        LaunchDetail detail) const;
+  /// A launch of the template, and which of its repetitions.
+  struct Instance {
+    std::size_t launch = 0;
+    std::int64_t index = 0, count = 1;
+  };
+  /// In the order in which they run; or of launches that repeat only the first repetition.
+  [[nodiscard]] std::vector<Instance> instances(const Bound& bound, bool all) const;
+  /// How often the group of launches that begins at this one runs.
+  [[nodiscard]] std::int64_t times(std::size_t launch, const Bound& bound) const;
+  /// The values of an instance's expressions, in `own` if they are not the bound ones.
+  [[nodiscard]] std::span<const std::int64_t> values_of(const Instance& instance,
+                                                        const Bound& bound,
+                                                        std::vector<std::int64_t>& own) const;
+  [[nodiscard]] LaunchGeometry launch_geometry(const LaunchSpec& launch, const Bound& bound,
+                                               LaunchDetail detail) const;
+  [[nodiscard]] std::vector<LaunchGeometry> geometry_of(const Bound& bound, LaunchDetail detail,
+                                                        bool all) const;
+  [[nodiscard]] std::vector<ScratchPlan> scratch_of(const Bound& bound,
+                                                    std::int64_t own_bytes) const;
   [[nodiscard]] LaunchValues values_at_launch(const Bound& bound) const;
   [[nodiscard]] std::int64_t workspace_bytes_of(const Bound& bound) const;
+  [[nodiscard]] std::int64_t own_workspace_bytes_of(const Bound& bound) const;
   [[nodiscard]] std::vector<NamedValue> costs_of(const Bound& bound) const;
   [[nodiscard]] std::int64_t field_value(const ConfigField& field, const Bound& bound) const;
   [[nodiscard]] std::string launch_text(const LaunchSpec& launch, const Bound& bound) const;

@@ -37,14 +37,18 @@ std::vector<FrontMatterLine> lines_of(const Operation& operation) {
   return read_front_matter(operation.origin.file, operation.origin.source, declaration_keys());
 }
 
-/// An operand's line without its fill, which is the judge's.
+/// An operand's line without its fills, which are the judge's.
 std::string without_fill(std::string text) {
-  for (const TextPart& clause : split_clauses(text)) {
+  auto clauses = split_clauses(text);
+  std::ranges::reverse(clauses);  // so that those to come stay where they are
+  std::vector<std::pair<std::size_t, std::size_t>> parts;
+  for (const TextPart& clause : clauses) {
     const auto words = split_words(clause.text);
     if (clause.offset == 0 || words.empty() || words[0].text != "fill") continue;
-    return text.erase(text.rfind(';', clause.offset),
-                      clause.offset + clause.text.size() - text.rfind(';', clause.offset));
+    const auto begin = text.rfind(';', clause.offset);
+    parts.emplace_back(begin, clause.offset + clause.text.size() - begin);
   }
+  for (const auto& [begin, length] : parts) text.erase(begin, length);
   return text;
 }
 

@@ -79,8 +79,19 @@ std::string_view to_string(FillSpec::Kind kind) {
       return "integers";
     case FillSpec::Kind::sorted:
       return "sorted";
+    case FillSpec::Kind::kernel:
+      return "kernel";
   }
   return "";
+}
+
+std::vector<const JudgeKernel*> judge_kernels(const Operation& operation) {
+  std::vector<const JudgeKernel*> kernels;
+  for (const auto* const judge : {&operation.judge.reference, &operation.judge.checker}) {
+    if (*judge) kernels.push_back(&**judge);
+  }
+  for (const FillKernel& fill : operation.judge.fills) kernels.push_back(&fill.kernel);
+  return kernels;
 }
 
 OperandLayout layout_of(const OperandSpec& operand, const std::vector<std::int64_t>& values) {

@@ -46,7 +46,7 @@ struct TypeSlotSpec {
 enum class OperandRole : std::uint8_t { in, out, inout };
 [[nodiscard]] std::string_view to_string(OperandRole role);
 
-/// The random numbers that an input is filled with to be verified and timed.
+/// The data that an input is filled with to be verified and timed.
 struct FillSpec {
   enum class Kind : std::uint8_t {
     normal,    ///< mean 0, deviation 1; 8-bit integers: 32
@@ -54,9 +54,11 @@ struct FillSpec {
     positive,  ///< from 1/16 to below 1 + 1/16
     integers,  ///< each of low to high with equal probability
     sorted,    ///< likewise, ascending in the order of memory
+    kernel,    ///< what a kernel of the operation's file makes from other operands and sizes
   };
   Kind kind = Kind::normal;
   std::optional<Expression> low, high;  ///< of integers and sorted, both included
+  std::string kernel;                   ///< its name, without template arguments
 };
 [[nodiscard]] std::string_view to_string(FillSpec::Kind kind);
 
@@ -97,6 +99,12 @@ struct JudgeKernel {
   int args_line = 0;  ///< 0: none, its arguments are the default ones
 };
 
+/// A kernel of the operation's file that makes the data of operands: `fill slopes_of<x>`.
+struct FillKernel {
+  JudgeKernel kernel;
+  std::vector<std::uint16_t> operands;  ///< that it makes, in the operation's order
+};
+
 /// An array in device memory that kernels of the operation get.
 struct OperandSpec {
   std::string name;  ///< of the type slot that its elements have
@@ -107,8 +115,10 @@ struct OperandSpec {
   std::optional<Expression> when;   ///< whether it takes part; absent: always
   /// Kernels get an array of pointers, one for each of the first extent, to arrays of the others.
   bool pointers = false;
-  FillSpec fill;  ///< of what is read
-  int line = 0;   ///< of the file; 0 if it is not declared in one
+  bool scratch = false;  ///< an input that kernels may overwrite
+  FillSpec fill;         ///< of what is read
+  std::string file;  ///< has the data of the tuned problem, relative to the declaration; "": none
+  int line = 0;      ///< of the file; 0 if it is not declared in one
   std::string comment;
   /// Where a kernel's argument has its address and its leading dimension: byte offsets.
   std::uint16_t pointer_at = 0;
@@ -159,6 +169,7 @@ class Operation {
     std::vector<RightSpec> rights;         ///< one for each operand that is written
     std::optional<JudgeKernel> reference;  ///< absent where a checker judges every result
     std::optional<JudgeKernel> checker;    ///< of what is right by `checker`
+    std::vector<FillKernel> fills;         ///< each after those that make what it reads
     /// The size whose every value has results of its own, so that it is enough to check some of
     /// them; "": there is none.
     std::string independent;
@@ -239,6 +250,10 @@ class Operation {
   };
   Names names_;
 };
+
+/// The kernels of the operation's file: its reference and its checker, those of them that it has,
+/// then its fill kernels, each after those that make what it reads.
+[[nodiscard]] std::vector<const JudgeKernel*> judge_kernels(const Operation& operation);
 
 /// Whether a file with front matter declares an operation instead of a template.
 [[nodiscard]] bool declares_operation(std::string_view source);

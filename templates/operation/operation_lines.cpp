@@ -21,9 +21,9 @@ namespace kiln {
 namespace {
 
 constexpr std::int64_t kMostSize = std::numeric_limits<std::int32_t>::max();
-constexpr std::array kFillKinds{FillSpec::Kind::normal, FillSpec::Kind::uniform,
+constexpr std::array kFillKinds{FillSpec::Kind::normal,   FillSpec::Kind::uniform,
                                 FillSpec::Kind::positive, FillSpec::Kind::integers,
-                                FillSpec::Kind::sorted};
+                                FillSpec::Kind::sorted,   FillSpec::Kind::kernel};
 
 /// Decimal, with an exponent or without: what a double can be read from.
 double decimal_part(const FrontMatterLine& line, TextPart part) {
@@ -220,6 +220,7 @@ FillSpec parse_fill(const FrontMatterLine& line, TextPart part, const NameTable&
   const auto words = split_outer_words(part);
   std::vector<std::string> known;
   for (const auto each : kFillKinds) known.emplace_back(to_string(each));
+  known.emplace_back("file");  // parse_fill_file() reads it
   const auto kind =
       words.empty() ? known.end() : std::ranges::find(known, std::string(words[0].text));
   if (kind == known.end()) {
@@ -229,6 +230,15 @@ FillSpec parse_fill(const FrontMatterLine& line, TextPart part, const NameTable&
   }
   FillSpec fill;
   fill.kind = kFillKinds[static_cast<std::size_t>(kind - known.begin())];
+  if (fill.kind == FillSpec::Kind::kernel) {
+    if (words.size() != 2) {
+      line.fail(part.offset,
+                "after \"kernel\", write only the name of a kernel that a \"fill\" line of this "
+                "file names, as in \"fill kernel slopes_of\"");
+    }
+    fill.kernel = words[1].text;
+    return fill;
+  }
   const bool has_range =
       fill.kind == FillSpec::Kind::integers || fill.kind == FillSpec::Kind::sorted;
   if (words.size() != (has_range ? 3U : 1U)) {
@@ -246,6 +256,16 @@ FillSpec parse_fill(const FrontMatterLine& line, TextPart part, const NameTable&
   fill.low = bound(words[1]);
   fill.high = bound(words[2]);
   return fill;
+}
+
+std::string parse_fill_file(const FrontMatterLine& line, TextPart part) {
+  const auto path = trimmed(part.text.substr(std::string_view("file").size()));
+  if (path.empty()) {
+    line.fail(part.offset,
+              "after \"file\", write the path of a file with the operand's data, as in \"fill file "
+              "points.npy\"; a relative path starts from the folder of this operation");
+  }
+  return std::string(path);
 }
 
 RightSpec parse_right(const FrontMatterLine& line, const Operation& operation) {

@@ -33,6 +33,8 @@ namespace kiln {
 /// `normal`, `integers 0 (n - 1)` and so on.
 [[nodiscard]] FillSpec parse_fill(const FrontMatterLine& line, TextPart part,
                                   const NameTable& names);
+/// The path in `file points.npy`.
+[[nodiscard]] std::string parse_fill_file(const FrontMatterLine& line, TextPart part);
 /// `y exact`, `y bound 16 of f32`, `y within 1e-5 1e-6`, `y checker`, of an operation with its
 /// operands.
 [[nodiscard]] RightSpec parse_right(const FrontMatterLine& line, const Operation& operation);

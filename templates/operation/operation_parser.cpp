@@ -13,6 +13,7 @@
 #include "templates/front_matter/constant_line.hpp"
 #include "templates/front_matter/front_matter.hpp"
 #include "templates/nearest_name.hpp"
+#include "templates/operation/fill_kernels.hpp"
 #include "templates/operation/operation.hpp"
 #include "templates/operation/operation_lines.hpp"
 #include "templates/operation/reference_kernel.hpp"
@@ -38,13 +39,13 @@ const std::vector<std::string>& operation_keys() {
       "operation", "purpose",   "size",     "let",         "type",          "scalar",
       "trait",     "operand",   "right",    "ragged",      "deterministic", "flops",
       "bytes",     "reference", "checker",  "independent", "integers",      "grid",
-      "block",     "args",      "constant", "include"};
+      "block",     "args",      "constant", "include",     "fill"};
   return keys;
 }
 
 /// What follows from a reference or a checker, and is idle without one.
-constexpr std::array<std::string_view, 8> kOfReference{"right", "ragged", "integers", "independent",
-                                                       "grid",  "block",  "args",     "constant"};
+constexpr std::array<std::string_view, 9> kOfReference{
+    "right", "ragged", "integers", "independent", "grid", "block", "args", "constant", "fill"};
 
 constexpr std::array<std::string_view, 9> kOnlyOnce{"operation", "purpose",  "flops",
                                                     "bytes",     "integers", "deterministic",
@@ -103,6 +104,7 @@ class OperationParser {
     }
     if (reference != nullptr) result_.judge.reference = read_judge(*reference);
     if (checker != nullptr) result_.judge.checker = read_judge(*checker);
+    read_fills();
     for_each("independent", [this](const FrontMatterLine& line) {
       result_.judge.independent = parse_independent(line, result_);
     });
@@ -341,20 +343,40 @@ class OperationParser {
         line.fail(clause.offset, "write \"pointers\" only once, and without a value");
       }
       operand.pointers = true;
+    } else if (word == "scratch") {
+      if (operand.role != OperandRole::in) {
+        line.fail(clause.offset,
+                  fmt::format("\"scratch\" is only for inputs, but {} is written in any case; "
+                              "remove \"scratch\"",
+                              operand.name));
+      }
+      if (operand.scratch || !rest.text.empty()) {
+        line.fail(clause.offset, "write \"scratch\" only once, and without a value");
+      }
+      operand.scratch = true;
     } else if (word == "fill") {
       if (operand.role == OperandRole::out) {
         line.fail(clause.offset,
                   fmt::format("\"fill\" is only for inputs, but {} is an output; remove \"fill\"",
                               operand.name));
       }
+      if (rest.text.substr(0, rest.text.find_first_of(kLineSpace)) == "file") {
+        if (!operand.file.empty()) {
+          line.fail(clause.offset, "this operand has two \"fill file\" parts; remove one of them");
+        }
+        operand.file = parse_fill_file(line, rest);
+        return;
+      }
       if (is_filled)
         line.fail(clause.offset, "this operand has two \"fill\" parts; remove one of them");
       is_filled = true;
       operand.fill = parse_fill(line, rest, result_.names_.all);
     } else {
-      static const std::vector<std::string> known{"when", "fill", "ld", "align", "pointers"};
+      static const std::vector<std::string> known{"when",  "fill",     "ld",
+                                                  "align", "pointers", "scratch"};
       line.fail(clause.offset, fmt::format("expected after ';': \"when CONDITION\", \"fill KIND\", "
-                                           "\"ld DISTANCE\", \"align BYTES\" or \"pointers\"{}",
+                                           "\"ld DISTANCE\", \"align BYTES\", \"pointers\" or "
+                                           "\"scratch\"{}",
                                            did_you_mean(word, known)));
     }
   }
@@ -392,7 +414,7 @@ class OperationParser {
     const FrontMatterLine* of = nullptr;  // what the parts belong to
     const FrontMatterLine* args = nullptr;
     for (const auto& part : lines_) {
-      if (part.key == "reference" || part.key == "checker") of = &part;
+      if (part.key == "reference" || part.key == "checker" || part.key == "fill") of = &part;
       const bool is_args = part.key == "args";
       const bool is_constant = part.key == "constant";
       if (!is_args && !is_constant && part.key != "grid" && part.key != "block") continue;
@@ -423,6 +445,10 @@ class OperationParser {
     const bool checks = key == "checker";
     const FrontMatterLine& list = args == nullptr ? line : *args;
     judge.args_line = args == nullptr ? 0 : args->text_place.line;
+    if (key == "fill") {
+      judge.args = read_fill_arguments(line, args, result_);
+      return judge;
+    }
     judge.args = args == nullptr
                      ? default_argument_list(result_, result_.names_.all)
                      : parse_argument_list(list, result_, result_.names_.all,
@@ -430,6 +456,16 @@ class OperationParser {
     const auto check = checks ? check_checker_arguments : check_reference_results;
     check(list, result_, judge.args);
     return judge;
+  }
+
+  void read_fills() {
+    std::vector<FrontMatterLine> operands, fills;
+    for_each("operand", [&](const FrontMatterLine& line) { operands.push_back(line); });
+    for_each("fill", [&](const FrontMatterLine& line) {
+      fills.push_back(line);
+      result_.judge.fills.push_back({read_judge(line), {}});
+    });
+    connect_fills(operands, fills, result_);
   }
 
   void read_extent_list(const FrontMatterLine& line, std::vector<Expression>& extents) const {

@@ -11,9 +11,9 @@ namespace kiln {
 
 /// Flags of the program that some verb has for other things than a problem.
 // clang-format off
-inline constexpr std::array<std::string_view, 59> kReservedFlags{
+inline constexpr std::array<std::string_view, 60> kReservedFlags{
     "again", "against", "all", "arch", "budget", "candidate-timeout", "clusters", "color",
-    "compile-only", "compile-threads", "cubin-store", "cubins", "cuda-include", "database",
+    "compile-only", "compile-threads", "cubin-store", "cubins", "cuda-include", "data", "database",
     "db", "device", "dry-run", "dtype", "flags", "help", "help-all", "in-process", "include",
     "into", "json", "keep-best", "kernel", "log", "max-candidates", "mode", "names",
     "no-baseline", "no-wait", "older", "on", "operation", "output", "quiet", "repeat",

@@ -6,9 +6,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "templates/launch/launch_planner.hpp"
@@ -34,12 +36,17 @@ std::string values_comment(const KernelTemplate& kernel_template, const LaunchVa
 /// "x, y, rows = 4096, (float) cols = 512, scale": what a kernel gets, with the numbers.
 std::string arguments_comment(const std::vector<ArgumentSpec>& args, const Operation& operation,
                               std::span<const std::int64_t> values) {
+  const auto is_of_repetition = [&](int slot) {
+    return std::cmp_greater_equal(slot, values.size());
+  };
   std::vector<std::string> items;
   for (const ArgumentSpec& arg : args) {
     std::string item = argument_text({arg}, operation);
     if (arg.kind == ArgumentSpec::Kind::structure) {
       item = fmt::format("{{{}}}", arguments_comment(arg.members, operation, values));
-    } else if (arg.value && !arg.value->names_used().empty()) {
+    } else if (arg.value && !arg.value->names_used().empty() &&
+               arg.kind != ArgumentSpec::Kind::choice &&
+               std::ranges::none_of(arg.value->names_used(), is_of_repetition)) {
       item +=
           fmt::format(" = {}{}", arg.kind == ArgumentSpec::Kind::workspace ? "workspace + " : "",
                       arg.value->evaluate(values).value_or(0));
@@ -56,6 +63,48 @@ std::string scalars_comment(const Operation& operation) {
     text += fmt::format("// {} is {} by default\n", scalar.name, scalar_text(scalar.value));
   }
   return text;
+}
+
+/// Where the launches of a run use one of the template's.
+struct LaunchUses {
+  std::size_t first = 0;
+  std::int64_t count = 0;        ///< without those that are left out
+  std::int64_t repetitions = 0;  ///< with them
+  bool varies = false;           ///< from one repetition to another
+};
+
+std::vector<LaunchUses> uses_of(const std::vector<LaunchGeometry>& geometry, std::size_t kernels) {
+  std::vector<LaunchUses> uses(kernels);
+  for (std::size_t i = 0; i < geometry.size(); ++i) {
+    LaunchUses& of = uses[geometry[i].kernel_at(i)];
+    ++of.repetitions;
+    of.varies = of.varies || geometry[i].left_out();
+    if (geometry[i].left_out()) continue;
+    if (of.count++ == 0) of.first = i;
+    of.varies = of.varies || geometry[i] != geometry[of.first];
+  }
+  return uses;
+}
+
+std::string repeat_comment(const LaunchSpec& launch, std::int64_t count) {
+  const int together = launch.repeat->launches;
+  return fmt::format(
+      "//   Repeat {} {} times: repeat_index is 0 to {}, repeat_count is {}\n",
+      together == 1 ? "the next launch" : fmt::format("the next {} launches together", together),
+      count, count - 1, count);
+}
+
+std::string varying_comment(const LaunchSpec& launch) {
+  const auto texts = [](const std::vector<Expression>& expressions) {
+    std::vector<std::string> list;
+    for (const Expression& each : expressions) list.push_back(each.text());
+    return fmt::format("{}", fmt::join(list, ", "));
+  };
+  std::string text = fmt::format("//     (of the first repetition; grid {}  block {}",
+                                 texts(launch.grid), texts(launch.block));
+  if (launch.smem) text += fmt::format("  dynamic shared memory {} bytes", launch.smem->text());
+  if (launch.when) text += fmt::format("; only if {}", launch.when->text());
+  return text + ")\n";
 }
 
 std::string launch_comment(const LaunchGeometry& geometry, const std::string& name,
@@ -126,12 +175,17 @@ std::string export_text_as(const std::string& file, const RenderedKernel& render
     static_cast<void>(planner.argument_plans(rendered.config));
     values = kernel_template.space(problem, limits).bindings(rendered.config);
   }
-  for (std::size_t i = 0; i < geometry.size(); ++i) {
-    if (geometry[i].left_out()) continue;
-    text += launch_comment(geometry[i], rendered.name_expressions[i], limits.smem_static);
+  const std::vector<LaunchSpec>& launches = kernel_template.launches();
+  const auto uses = uses_of(geometry, launches.size());
+  for (std::size_t i = 0; i < launches.size(); ++i) {
+    if (launches[i].repeat) text += repeat_comment(launches[i], uses[i].repetitions);
+    if (uses[i].count == 0) continue;
+    text +=
+        launch_comment(geometry[uses[i].first], rendered.name_expressions[i], limits.smem_static);
+    if (uses[i].varies) text += varying_comment(launches[i]);
     if (typed != nullptr) continue;
     text += fmt::format("//     arguments {}\n",
-                        arguments_comment(kernel_template.launches()[i].args, operation, values));
+                        arguments_comment(launches[i].args, operation, values));
   }
   for (const ConstantFill& fill : kernel_template.constant_fills(problem)) {
     text += fmt::format("// Before the launch, copy {} to {} ({} bytes)\n",
@@ -139,6 +193,10 @@ std::string export_text_as(const std::string& file, const RenderedKernel& render
   }
   text += scalars_comment(operation);
   const auto workspace = planner.workspace_bytes(rendered.config);
+  for (const ScratchPlan& scratch : planner.scratch(rendered.config)) {
+    text += fmt::format("// Scratch array {}: {} bytes, at byte {} of the workspace\n",
+                        scratch.name, scratch.bytes, scratch.offset);
+  }
   if (workspace > 0) text += fmt::format("// Workspace: {} bytes of device memory\n", workspace);
   text += fmt::format("// Rendered digest {}\n\n{}", rendered.digest, rendered.text);
 

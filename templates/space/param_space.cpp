@@ -419,4 +419,15 @@ ParamSpace ParamSpace::narrowed(
   return {program.layout()->with(std::move(narrow)), program.start(), impl_->origin};
 }
 
+ParamSpace ParamSpace::indifferent_to(const std::vector<std::string>& names) const {
+  const auto& program = impl_->program;
+  const auto known = names_of(program.tunables());
+  for (const auto& name : names) {
+    if (std::find(known.begin(), known.end(), name) == known.end()) {
+      throw Error(ErrorKind::usage, no_such_tunable(program.tunables(), name));
+    }
+  }
+  return {program.layout()->indifferent_to(names), program.start(), impl_->origin};
+}
+
 }  // namespace kiln

@@ -119,6 +119,10 @@ class ParamSpace {
   [[nodiscard]] ParamSpace narrowed(
       const std::vector<std::pair<std::string, std::vector<std::int64_t>>>& choices) const;
 
+  /// The same space without the preferences that depend on one of these tunables.
+  /// Throws Error(usage) for a name that is not a tunable.
+  [[nodiscard]] ParamSpace indifferent_to(const std::vector<std::string>& tunables) const;
+
   class Impl;
 
  private:

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <numeric>
 #include <set>
 #include <utility>
@@ -67,6 +68,27 @@ const std::shared_ptr<const SpaceLayout>& SpaceLayout::preferred() const {
 std::shared_ptr<const SpaceLayout> SpaceLayout::with(std::vector<Tunable> tunables) const {
   return std::make_shared<const SpaceLayout>(names_, std::move(tunables), derived_, requirements_,
                                              preferences_, guiding_);
+}
+
+std::shared_ptr<const SpaceLayout> SpaceLayout::indifferent_to(
+    const std::vector<std::string>& tunables) const {
+  std::set<int> about;
+  for (const auto& name : tunables) about.insert(known_slot(names_, name));
+  const auto is_about = [&about](const Expression& expression) {
+    return std::ranges::any_of(expression.names_used(),
+                               [&about](int slot) { return about.contains(slot); });
+  };
+  for (const auto* const values : {&derived_, &guiding_}) {
+    for (const DerivedValue& value : *values) {
+      if (is_about(value.value)) about.insert(known_slot(names_, value.name));
+    }
+  }
+  std::vector<Requirement> kept;
+  std::ranges::copy_if(preferences_, std::back_inserter(kept), [&](const Requirement& preference) {
+    return !is_about(preference.condition);
+  });
+  return std::make_shared<const SpaceLayout>(names_, tunables_, derived_, requirements_,
+                                             std::move(kept), guiding_);
 }
 
 void SpaceLayout::find_levels() {

@@ -30,6 +30,9 @@ class SpaceLayout {
   [[nodiscard]] const std::shared_ptr<const SpaceLayout>& preferred() const;
   /// The same with other values of the tunables.
   [[nodiscard]] std::shared_ptr<const SpaceLayout> with(std::vector<Tunable> tunables) const;
+  /// The same without the preferences that depend on one of these tunables.
+  [[nodiscard]] std::shared_ptr<const SpaceLayout> indifferent_to(
+      const std::vector<std::string>& tunables) const;
   /// The tunables by ascending name, as a configuration has them.
   [[nodiscard]] const std::vector<std::size_t>& by_name() const { return by_name_; }
   /// Where the values of tunables and of derived values belong, in their order.

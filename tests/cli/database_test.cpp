@@ -91,6 +91,18 @@ TEST(Database, ExportOfTheBestKernel) {
   EXPECT_NE(run.out.find("&gemm_tiled<GemmTiledConfig{{.k_major_a = "), std::string::npos);
 }
 
+TEST(Database, ExportOfTheBestKernelSaysThatItsCubinWasCompiledAgain) {
+  const Sandbox sandbox;
+  fill_database(sandbox);
+  // An empty store: other tests may have compiled this kernel.
+  const auto run = sandbox.run(
+      with({"export"},
+           with(kTuned, {"--cubin", "best.cubin", "-o", "best.cu", "--cubin-store", "cubins.db"})));
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_NE(run.err.find("compiled again"), std::string::npos) << run.err;
+  EXPECT_FALSE(sandbox.read("best.cubin").empty());
+}
+
 TEST(Database, ExportAndImportAreARoundTrip) {
   const Sandbox full;
   fill_database(full);

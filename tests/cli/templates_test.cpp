@@ -253,5 +253,44 @@ TEST(Export, AChosenConfigurationHasAnInstantiation) {
   EXPECT_NE(run.err.find("exported gemm_naive block_x=32 block_y=2"), std::string::npos) << run.err;
 }
 
+TEST(Export, CubinHasTheKernelsThatTheLaunchesName) {
+  const Sandbox sandbox;
+  // A store of its own: other tests may have compiled this kernel.
+  const Words command{
+      "export", "gemm",          "--m",       "100",        "--n",        "64",    "--k",
+      "64",     "--arch",        "sm_90a",    "--template", "gemm_naive", "--set", "block_y=2",
+      "--json", "--cubin-store", "cubins.db", "--cubin",    "best.cubin", "-o",    "best.json"};
+  for (const bool from_store : {false, true}) {
+    const auto run = sandbox.run(command);
+    ASSERT_EQ(run.exit_code, 0) << run.err;
+    EXPECT_NE(run.err.find("best.cubin has the machine code of nvrtc"), std::string::npos)
+        << run.err;
+    const std::string cubin = sandbox.read("best.cubin");
+    EXPECT_TRUE(
+        cubin.starts_with("\x7f"
+                          "ELF"));
+    const auto json = nlohmann::json::parse(sandbox.read("best.json"));
+    EXPECT_EQ(json["cubin"]["bytes"], cubin.size());
+    EXPECT_EQ(json["cubin"]["from_store"], from_store);
+    ASSERT_EQ(json["launches"].size(), 1U);
+    const auto& launch = json["launches"][0];
+    EXPECT_NE(cubin.find(launch["symbol"].get<std::string>()), std::string::npos);
+    EXPECT_EQ(launch["block"], nlohmann::json({32, 2, 1}));
+    EXPECT_EQ(launch["grid"][0].get<int>() * launch["grid"][1].get<int>(), 2 * 50);
+    EXPECT_EQ(json["workspace_bytes"], 0);
+  }
+}
+
+TEST(Export, CubinNeedsAKernelAndAFile) {
+  const Sandbox sandbox;
+  const auto rows = sandbox.run({"export", "--database", "--cubin", "best.cubin"});
+  EXPECT_EQ(rows.exit_code, 2);
+  EXPECT_NE(rows.err.find("--cubin"), std::string::npos) << rows.err;
+  const auto to_stdout = sandbox.run({"export", "gemm", "--m", "64", "--n", "64", "--k", "64",
+                                      "--template", "gemm_naive", "--cubin", "-"});
+  EXPECT_EQ(to_stdout.exit_code, 2);
+  EXPECT_NE(to_stdout.err.find("--cubin -"), std::string::npos) << to_stdout.err;
+}
+
 }  // namespace
 }  // namespace kiln::cli

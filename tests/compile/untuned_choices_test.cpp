@@ -64,7 +64,12 @@ std::vector<Line> everyday_lines() {
 }
 
 /// A request for the compiler, and who asks.
-using Requests = std::map<std::string, std::pair<CompileRequest, std::string>>;
+struct Asked {
+  CompileRequest request;
+  const KernelTemplate* kernel_template;
+  std::string by;
+};
+using Requests = std::map<std::string, Asked>;
 
 void add(Requests& requests, const Line& line, const detail::Choice& choice,
          const DeviceLimits& limits) {
@@ -74,9 +79,11 @@ void add(Requests& requests, const Line& line, const detail::Choice& choice,
   request.source = rendered.text;
   request.name_expressions = rendered.name_expressions;
   request.arch = limits.arch;
-  requests.try_emplace(rendered.digest, request,
-                       fmt::format("{}: {} [{}], {}", line.name, choice.kernel_template->name(),
-                                   choice.config.canonical(), choice.reason));
+  requests.try_emplace(
+      rendered.digest,
+      Asked{request, choice.kernel_template,
+            fmt::format("{}: {} [{}], {}", line.name, choice.kernel_template->name(),
+                        choice.config.canonical(), choice.reason)});
 }
 
 Requests untuned_choices() {
@@ -105,14 +112,14 @@ TEST(UntunedChoices, CompileToWhatATunerLetsPass) {
   }
   const Requests requests = untuned_choices();
   ASSERT_GE(requests.size(), kOnceSpilled.size());
-  std::vector<const std::pair<CompileRequest, std::string>*> work;
+  std::vector<const Asked*> work;
   for (const auto& [digest, request] : requests) work.push_back(&request);
   std::vector<std::string> faults(work.size());
   std::atomic<std::size_t> next{0};
   const auto compile = [&] {
     for (std::size_t i = next++; i < work.size(); i = next++) {
-      const CompileResult result = compiler->compile(work[i]->first);
-      faults[i] = result.ok ? why_not_competitive(result) : result.log;
+      const CompileResult result = compiler->compile(work[i]->request);
+      faults[i] = result.ok ? why_not_competitive(*work[i]->kernel_template, result) : result.log;
     }
   };
   std::vector<std::thread> threads;
@@ -121,7 +128,7 @@ TEST(UntunedChoices, CompileToWhatATunerLetsPass) {
   }
   for (auto& thread : threads) thread.join();
   for (std::size_t i = 0; i < work.size(); ++i) {
-    EXPECT_EQ(faults[i], "") << work[i]->second;
+    EXPECT_EQ(faults[i], "") << work[i]->by;
   }
 }
 

@@ -14,6 +14,8 @@ namespace kiln::tools {
 struct AdoptOptions {
   std::vector<std::string> kernels;  ///< in the order of their launches; empty: those of the file
   std::string operation;             ///< its name; "": that of the kernel
+  /// A T1 file of Kernel Tuner or KTT, which says what the source does not: its name and its text.
+  std::string space_file = {}, space = {};
 };
 
 /// A file to write.
@@ -36,7 +38,8 @@ struct Adoption {
 /// Reads a file of CUDA C++ and writes the front matter that it lacks, as far as it can be told.
 /// FILL_IN stands for the rest, which is refused where front matter is read; a comment that begins
 /// with "CHECK" is a guess. Throws Error(usage) where it is not clear what to adopt: no kernel,
-/// several that have nothing to do with each other, front matter that is there already; and
+/// several that have nothing to do with each other, front matter that is there already, a T1 file
+/// with mistakes; and
 /// Error(template_) for brackets that do not match.
 [[nodiscard]] Adoption adopt(const std::string& file, std::string_view source,
                              const AdoptOptions& options);

@@ -45,14 +45,16 @@ void use_by_name(std::string_view function, std::size_t argument, PointerUse& us
 class BodyReader {
  public:
   BodyReader(const SourceModel& model, const SourceKernel& kernel,
-             const std::set<std::string, std::less<>>& constants, const BodyReader* caller)
+             const std::set<std::string, std::less<>>& constants,
+             const std::set<std::string, std::less<>>& sizes, const BodyReader* caller)
       : model_(model),
         constants_(constants),
+        sizes_(sizes),
         tokens_(model.code.tokens),
         begin_(kernel.body_begin),
         end_(kernel.body_end),
         caller_(caller),
-        index_(model, kernel, constants) {
+        index_(model, kernel, constants, sizes) {
     for (const auto& parameter : kernel.parameters) {
       if (parameter.pointers == 0 && !parameter.is_reference) continue;
       if (parameter.pointers == 0) references_.insert(parameter.name);
@@ -72,6 +74,7 @@ class BodyReader {
     facts_.dimensions = index_.dimensions();
     facts_.compared = index_.compared();
     facts_.indexing = index_.indexing();
+    facts_.steps = index_.steps();
     return std::move(facts_);
   }
 
@@ -92,14 +95,18 @@ class BodyReader {
         continue;
       }
       const bool is_pointer = tokens_[i - 1].is("*") || tokens_[i - 1].text.starts_with("__restr");
-      if (!is_pointer && !(tokens_[i - 1].is("auto"))) continue;
       const IndexReader::Range value{i + 2, index_.expression_end(i + 2)};
+      if (sees(i - 1, "&") && add_reference(i, value)) continue;
+      if (!is_pointer && !(tokens_[i - 1].is("auto"))) continue;
       for (std::size_t at = value.first; at < value.second; ++at) {
         const auto owner = owners_.find(tokens_[at].text);
         if (owner == owners_.end() || is_member(at)) continue;
         // "const float* row = rows[b]" is one of the arrays that are meant.
-        if (sees(at + 1, "[") && !tables_.contains(owner->second)) continue;
-        owners_[std::string(tokens_[i].text)] = owner->second;
+        const bool is_address = sees(at - 1, "&");
+        if (sees(at + 1, "[") && !is_address && !tables_.contains(owner->second)) continue;
+        const std::string name(tokens_[i].text);
+        if (is_moved(value, at) || moved_.contains(tokens_[at].text)) moved_.insert(name);
+        owners_[name] = owner->second;
         aliased_.insert(at);
         PointerUse& use = facts_.pointers[owner->second];
         use.is_by_block_and_more = use.is_by_block_and_more || index_.depends_on_block(value);
@@ -108,12 +115,47 @@ class BodyReader {
     }
   }
 
+  /// `float& cell = out[i];` is another name of an element.
+  bool add_reference(std::size_t i, IndexReader::Range value) {
+    const bool is_element = value.first < value.second && sees(value.first + 1, "[") &&
+                            closing_bracket(tokens_, value.first + 1, end_) + 1 == value.second;
+    const auto owner = is_element ? owners_.find(tokens_[value.first].text) : owners_.end();
+    if (owner == owners_.end()) return false;
+    const std::string name(tokens_[i].text), parameter = owner->second;
+    owners_[name] = parameter;
+    references_.insert(name);
+    moved_.insert(name);
+    aliased_.insert(value.first);
+    note_place({value.first + 2, value.second - 1}, facts_.pointers[parameter]);
+    return true;
+  }
+
+  /// Whether `value`, which mentions a pointer at `at`, may be another address than the pointer.
+  [[nodiscard]] bool is_moved(IndexReader::Range value, std::size_t at) const {
+    if (sees(at + 1, "[") || sees(at + 1, "+") || sees(at + 1, "-")) return true;
+    for (std::size_t i = value.first; i < at; ++i) {
+      if (tokens_[i].is("+") || tokens_[i].is("?")) return true;
+    }
+    for (std::size_t i = at + 1; i < value.second; ++i) {
+      if (tokens_[i].is("+") || tokens_[i].is("-")) return true;
+    }
+    return false;
+  }
+
   void read_use(std::size_t i, PointerUse& use) {
     if (aliased_.contains(i)) return;
+    is_moved_ = moved_.contains(tokens_[i].text);
     if (references_.contains(tokens_[i].text)) {
       return read_access(i, sees(i + 1, ".") ? i + 3 : i + 1, "0", use);
     }
     if (sees(i + 1, "[")) return read_element(i, i, use);
+    if (sees(i + 1, "++") || sees(i + 1, "--")) {
+      // `*y++ = value`
+      const bool sets = i + 2 < end_ && is_assignment(tokens_[i + 2]);
+      is_moved_ = true;
+      if (sees(i - 1, "*") && dereferences(i - 1, sets)) read_access(i - 1, i + 2, "", use);
+      return;
+    }
     if (sees(i + 1, "->")) return read_access(i, i + 3, "0", use);
     const bool is_set = i + 1 < end_ && is_assignment(tokens_[i + 1]);
     const bool is_dereferenced = sees(i - 1, "*") && dereferences(i - 1, is_set);
@@ -254,8 +296,11 @@ class BodyReader {
       }
       const PointerUse inner = use_in(function, parameter.name);
       merge_use(inner, use);
-      const bool is_first = inner.written_at.size() == 1 && *inner.written_at.begin() == "0";
-      if (inner.is_written) use.written_at.insert(is_first ? place : "");
+      for (const auto& written : inner.written_at) {
+        // What a function makes of the number of the block is what the kernel would make of it.
+        const bool is_of_block = place == "0" && written == "blockIdx.x" && !is_moved_;
+        use.written_at.insert(is_of_block ? written : written == "0" && !is_moved_ ? place : "");
+      }
     }
     if (is_known) return;
     if (by_reference) {
@@ -272,7 +317,7 @@ class BodyReader {
     body.body_begin = function.body_begin;
     body.body_end = function.body_end;
     if (is_being_read(function)) return {};
-    return BodyReader(model_, body, constants_, this).run().pointers[name];
+    return BodyReader(model_, body, constants_, sizes_, this).run().pointers[name];
   }
 
   [[nodiscard]] int depth() const { return caller_ == nullptr ? 0 : caller_->depth() + 1; }
@@ -316,6 +361,10 @@ class BodyReader {
     while (sees(at, "[")) {
       const auto close = closing_bracket(tokens_, at, end_);
       note_place({at + 1, std::min(close, end_)}, use);
+      if (first == last && last + 1 == at && !is_moved_) {
+        const std::string extents = index_.extents_of({at + 1, std::min(close, end_)});
+        if (!extents.empty()) use.extents.insert(extents);
+      }
       index = joined_text(tokens_, at + 1, std::min(close, end_));
       at = close + 1;
     }
@@ -323,7 +372,10 @@ class BodyReader {
     if (sees(first - 1, "&") && !(first >= begin_ + 2 && ends_operand(tokens_[first - 2]))) {
       const auto call = call_around(first - 1);
       const bool is_whole = call && call->begin == first - 1 && call->end == at;
-      if (!is_whole) return read_address(first - 1, at, use);
+      if (!is_whole) {
+        is_moved_ = true;
+        return read_address(first - 1, at, use);
+      }
       return read_call(*call, false, index, use);
     }
     // An element that a function may change.
@@ -333,6 +385,20 @@ class BodyReader {
       if (call && call->end == at) return read_call(*call, true, index, use);
     }
     read_access(first, at, index, use);
+  }
+
+  /// "blockIdx.x" for the number of the block in a grid of several dimensions, too.
+  [[nodiscard]] static std::string block_number(const std::string& index) {
+    std::string text;
+    for (const char c : index) {
+      if (c != ' ' && c != '(' && c != ')') text += c;
+    }
+    for (const std::string_view each :
+         {"blockIdx.y*gridDim.x+blockIdx.x", "gridDim.x*blockIdx.y+blockIdx.x",
+          "blockIdx.x+blockIdx.y*gridDim.x", "blockIdx.x+gridDim.x*blockIdx.y"}) {
+      if (text == each) return "blockIdx.x";
+    }
+    return index;
   }
 
   /// What is done to the element between `before` and `after`.
@@ -350,13 +416,14 @@ class BodyReader {
                             sees(before - 1, "--");
     if (is_set || is_changed) {
       use.is_written = true;
-      use.written_at.insert(index);
+      use.written_at.insert(is_moved_ ? "" : block_number(index));
     }
     use.is_read = use.is_read || !is_set;
   }
 
   const SourceModel& model_;
   const std::set<std::string, std::less<>>& constants_;
+  const std::set<std::string, std::less<>>& sizes_;
   const std::vector<CodeToken>& tokens_;
   std::size_t begin_;
   std::size_t end_;
@@ -365,15 +432,18 @@ class BodyReader {
   std::set<std::string, std::less<>> references_;
   std::map<std::string, std::string, std::less<>> owners_;  ///< pointer -> parameter
   std::set<std::string, std::less<>> tables_;               ///< parameters that lead to pointers
-  std::set<std::size_t> aliased_;  ///< uses that only give a parameter another name
+  std::set<std::size_t> aliased_;             ///< uses that only give a parameter another name
+  std::set<std::string, std::less<>> moved_;  ///< names that lead behind the array's begin
+  bool is_moved_ = false;                     ///< of the use that is being read
   BodyFacts facts_;
 };
 
 }  // namespace
 
 BodyFacts read_body(const SourceModel& model, const SourceKernel& kernel,
-                    const std::set<std::string, std::less<>>& constants) {
-  return BodyReader(model, kernel, constants, nullptr).run();
+                    const std::set<std::string, std::less<>>& constants,
+                    const std::set<std::string, std::less<>>& sizes) {
+  return BodyReader(model, kernel, constants, sizes, nullptr).run();
 }
 
 }  // namespace kiln::tools

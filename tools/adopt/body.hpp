@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tools/adopt/source.hpp"
@@ -23,6 +24,8 @@ struct PointerUse {
   /// all.
   bool is_by_block_and_more = false, is_by_block_number = false, is_without_block = false;
   bool is_indirect = false;  ///< other arrays say where
+  /// What indices tell of the extents: "height, width", the outermost first.
+  std::set<std::string> extents;
 };
 
 /// One dimension of a launch, as the body shows it.
@@ -37,6 +40,8 @@ struct DimensionUse {
   std::string shift;  ///< by which this blockIdx is shifted to the left, if that is no number
   /// Sizes that this blockIdx, or what follows from it, is multiplied by: lengths of rows.
   std::vector<std::string> row_lengths;
+  /// Lengths of rows along which this blockIdx leads, though nothing compares it with them.
+  std::vector<std::string> columns;
   /// Numbers by which loops go on that begin at this threadIdx.
   std::vector<std::string> strides;
 };
@@ -48,11 +53,20 @@ struct BodyFacts {
   std::set<std::string, std::less<>>
       compared;  ///< integer parameters that indices are held against
   std::set<std::string, std::less<>> indexing;  ///< those that take part in an index
+  /// Sizes that loops go along in steps, and these: nothing but the loop looks at the size.
+  std::set<std::pair<std::string, std::string>> steps;
+
+  [[nodiscard]] bool writes(const std::string& parameter) const {
+    const auto found = pointers.find(parameter);
+    return found != pointers.end() && (found->second.is_written || found->second.is_atomic);
+  }
 };
 
 /// `constants` are names whose value is known when the kernel is compiled: they may be a part of
-/// factors.
+/// factors. `sizes` are names of the file that stand for sizes of the problem, beside the kernel's
+/// parameters.
 [[nodiscard]] BodyFacts read_body(const SourceModel& model, const SourceKernel& kernel,
-                                  const std::set<std::string, std::less<>>& constants);
+                                  const std::set<std::string, std::less<>>& constants,
+                                  const std::set<std::string, std::less<>>& sizes = {});
 
 }  // namespace kiln::tools

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <string_view>
 
 #include "tools/adopt/types.hpp"
@@ -55,12 +56,14 @@ bool sets_variable(const CodeToken& token) {
 }  // namespace
 
 IndexReader::IndexReader(const SourceModel& model, const SourceKernel& kernel,
-                         const std::set<std::string, std::less<>>& constants)
+                         const std::set<std::string, std::less<>>& constants,
+                         const std::set<std::string, std::less<>>& sizes)
     : model_(model),
       tokens_(model.code.tokens),
       begin_(kernel.body_begin),
       end_(kernel.body_end),
-      constants_(constants) {
+      constants_(constants),
+      integers_(sizes) {
   for (const auto& parameter : kernel.parameters) {
     const bool is_integer = integer_type(parameter.type, model.type_aliases).has_value();
     if (parameter.pointers == 0 && is_integer) integers_.insert(parameter.name);
@@ -74,6 +77,7 @@ IndexReader::IndexReader(const SourceModel& model, const SourceKernel& kernel,
   read_indices();
   read_rows();
   read_strides();
+  read_columns();
 }
 
 bool IndexReader::sees(std::size_t i, std::string_view text) const {
@@ -112,15 +116,34 @@ std::size_t IndexReader::expression_end(std::size_t begin) const {
   return std::min(at, end_);
 }
 
+/// What the variable at `i` depends on there: `x = blockIdx.x ...; ... x = blockIdx.y ...`.
+unsigned IndexReader::dimensions_at(std::size_t i) const {
+  const auto found = variables_.find(tokens_[i].text);
+  if (found == variables_.end()) return 0;
+  const auto settings = settings_.find(tokens_[i].text);
+  if (settings == settings_.end() || mixed_.contains(tokens_[i].text)) return found->second;
+  const auto behind = std::lower_bound(settings->second.begin(), settings->second.end(),
+                                       std::pair<std::size_t, unsigned>(i, 0U));
+  return behind == settings->second.begin() ? found->second : std::prev(behind)->second;
+}
+
 void IndexReader::follow_assignments() {
   set_again_.clear();
   assignments_.clear();
+  settings_.clear();
+  mixed_.clear();
   std::set<std::string, std::less<>> seen;
   for (std::size_t i = begin_; i + 2 < end_; ++i) {
     if (!is_variable(i) || !sets_variable(tokens_[i + 1])) continue;
     const std::string name(tokens_[i].text);
     const Range value{i + 2, expression_end(i + 2)};
-    variables_[name] |= dimensions_of(value);
+    const unsigned depends = dimensions_of(value);
+    variables_[name] |= depends;
+    if (tokens_[i + 1].is("=") && depends != 0) {
+      settings_[name].emplace_back(value.second, depends);
+    } else {
+      mixed_.insert(name);
+    }
     if (!seen.insert(name).second || !tokens_[i + 1].is("=")) set_again_.insert(name);
     values_[name] = value;
     assignments_.emplace(name, value);
@@ -134,8 +157,8 @@ unsigned IndexReader::dimensions_of(Range range) const {
     if (tokens_[i].is("blockIdx") && i + 2 < end_) {
       const int dimension = dimension_of(tokens_[i + 2].text);
       if (dimension >= 0) mask |= 1U << static_cast<unsigned>(dimension);
-    } else if (const auto found = variables_.find(tokens_[i].text); found != variables_.end()) {
-      mask |= found->second;
+    } else {
+      mask |= dimensions_at(i);
     }
   }
   return mask;
@@ -185,7 +208,18 @@ void IndexReader::read_comparisons() {
     const Range right = right_side(i);
     for (const Range& side : {left, right}) {
       for (std::size_t at = side.first; at < side.second; ++at) {
-        if (integers_.contains(tokens_[at].text)) compared_.emplace(tokens_[at].text);
+        if (!integers_.contains(tokens_[at].text)) continue;
+        compared_.emplace(tokens_[at].text);
+        ++comparisons_[std::string(tokens_[at].text)];
+      }
+    }
+    for (const auto& [side, other] : {std::pair(left, right), std::pair(right, left)}) {
+      const auto limit = plain_text(other, true);
+      if (!limit || !integers_.contains(*limit)) continue;
+      for (std::size_t at = side.first; at < side.second; ++at) {
+        const bool is_local = is_variable(at) && !integers_.contains(tokens_[at].text) &&
+                              !constants_.contains(tokens_[at].text);
+        if (is_local) limits_[std::string(tokens_[at].text)].insert(*limit);
       }
     }
     const unsigned of_left = dimensions_of(left);

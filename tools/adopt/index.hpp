@@ -8,6 +8,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -20,11 +21,14 @@ namespace kiln::tools {
 class IndexReader {
  public:
   IndexReader(const SourceModel& model, const SourceKernel& kernel,
-              const std::set<std::string, std::less<>>& constants);
+              const std::set<std::string, std::less<>>& constants,
+              const std::set<std::string, std::less<>>& sizes);
 
   [[nodiscard]] const std::array<DimensionUse, 3>& dimensions() const { return dimensions_; }
   [[nodiscard]] const std::set<std::string, std::less<>>& compared() const { return compared_; }
   [[nodiscard]] const std::set<std::string, std::less<>>& indexing() const { return indexing_; }
+
+  [[nodiscard]] std::set<std::pair<std::string, std::string>> steps() const;
 
   /// Tokens [first, second).
   using Range = std::pair<std::size_t, std::size_t>;
@@ -34,6 +38,9 @@ class IndexReader {
   [[nodiscard]] std::size_t expression_end(std::size_t begin) const;
   /// Whether they are a blockIdx and nothing more, perhaps through variables.
   [[nodiscard]] bool is_block_number(Range range, int depth = 0) const;
+  /// The extents of an array with that index, the outermost first: "height, width"; "" if the index
+  /// does not tell all of them.
+  [[nodiscard]] std::string extents_of(Range index) const;
 
  private:
   [[nodiscard]] bool sees(std::size_t i, std::string_view text) const;
@@ -46,6 +53,28 @@ class IndexReader {
   void read_indices();
   void read_rows();
   void read_strides();
+  void read_columns();
+  /// A product of an index: its factors.
+  using Term = std::vector<Range>;
+  /// `a * b + c` as products.
+  [[nodiscard]] std::vector<Term> terms_of(Range range, int depth) const;
+  /// Without parentheses and casts around all of it; the value of a variable in its place.
+  [[nodiscard]] Range inner_range(Range range) const;
+  /// An index within rows: the size that is their length, what selects the row, and the rest.
+  struct RowIndex {
+    std::string length;
+    std::vector<Term> row, rest;
+  };
+  [[nodiscard]] RowIndex row_index(const std::vector<Term>& terms) const;
+  [[nodiscard]] std::string extents_of(const std::vector<Term>& terms, int depth) const;
+  /// The size that all variables of the ranges are below, or "".
+  [[nodiscard]] std::string bound_of(const std::vector<Term>& terms) const;
+  struct Bounds {
+    std::set<std::string> sizes;
+    std::set<std::string_view> seen;  ///< variables whose values are known
+  };
+  void add_bounds(Range range, Bounds& bounds) const;
+  [[nodiscard]] unsigned dimensions_of(const std::vector<Term>& terms) const;
   /// `sides` of a product: one depends on one blockIdx, the other is a size.
   void add_row_length(Range block, Range length);
   /// `index` depends on blockIdx, `bound` does not.
@@ -87,11 +116,17 @@ class IndexReader {
   const std::set<std::string, std::less<>>& constants_;
   std::set<std::string, std::less<>> integers_;             ///< parameters
   std::map<std::string, unsigned, std::less<>> variables_;  ///< by dimensions they depend on
-  std::map<std::string, Range, std::less<>> values_;        ///< of variables that are set once
+  /// Of variables that are set several times, where, and what they then depend on.
+  std::map<std::string, std::vector<std::pair<std::size_t, unsigned>>, std::less<>> settings_;
+  std::set<std::string, std::less<>> mixed_;  ///< of variables, those that others are added to
+  [[nodiscard]] unsigned dimensions_at(std::size_t i) const;
+  std::map<std::string, Range, std::less<>> values_;  ///< of variables that are set once
   std::set<std::string, std::less<>> set_again_;
-  std::multimap<std::string, Range, std::less<>> assignments_;  ///< all of them
+  std::multimap<std::string, Range, std::less<>> assignments_;        ///< all of them
+  std::map<std::string, std::set<std::string>, std::less<>> limits_;  ///< sizes above variables
   std::set<Range> indices_;  ///< expressions that lead to what is compared with a size
   std::array<DimensionUse, 3> dimensions_;
+  std::map<std::string, int, std::less<>> comparisons_;  ///< of integers
   std::set<std::string, std::less<>> compared_, indexing_;
 };
 

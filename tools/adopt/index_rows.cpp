@@ -73,4 +73,23 @@ void IndexReader::read_strides() {
   }
 }
 
+/// `for (int k = 0; k < depth; k += TILE)`, of a size that nothing else is compared with.
+std::set<std::pair<std::string, std::string>> IndexReader::steps() const {
+  std::set<std::pair<std::string, std::string>> result;
+  for (std::size_t i = begin_; i + 1 < end_; ++i) {
+    if (!tokens_[i].is("for") || !sees(i + 1, "(")) continue;
+    const auto close = closing_bracket(tokens_, i + 1, end_);
+    // The size is the last word of the condition, the step that of the loop.
+    if (close >= end_ || close < i + 8 || !sees(close - 2, "+=") || !sees(close - 4, ";")) continue;
+    const std::string size(tokens_[close - 5].text), step(tokens_[close - 1].text);
+    const auto count = comparisons_.find(size);
+    const bool is_loop = sees(close - 6, "<") && count != comparisons_.end() && count->second == 1;
+    const bool begins_at_zero = sees(i + 4, "=") && sees(i + 5, "0");
+    if (is_loop && begins_at_zero && integers_.contains(size) && constants_.contains(step)) {
+      result.emplace(size, step);
+    }
+  }
+  return result;
+}
+
 }  // namespace kiln::tools

@@ -66,6 +66,11 @@ class LaunchReader {
       guess_block(kernel, launch);
       launch.is_cooperative = ReachedCode(model_, *kernel.source).syncs_grid();
       guess_grid(kernel, launch);
+      for (const auto& [size, step] : kernel.facts.steps) {
+        result_.requirements.push_back(
+            {renamed_extents(fmt::format("{} % {} == 0", size, step), launch),
+             fmt::format("CHECK: the kernel goes along {} in whole steps of {}", size, step)});
+      }
       result_.launches.push_back(std::move(launch));
     }
     guess_workspace();
@@ -93,6 +98,7 @@ class LaunchReader {
       TunableGuess guess =
           guess_tunable(is_flag ? "use_it" : name, usual, block_dimensions(model_));
       guess.name = name;
+      guess.template_parameter = parameter.name;
       if (guess.kind == Kind::size) guess.kind = Kind::other;
       tuned_.emplace(parameter.name, name);
       result_.tunables.push_back(std::move(guess));
@@ -113,12 +119,17 @@ class LaunchReader {
     return count;
   }
 
+  [[nodiscard]] static bool has_dimension(const TunableGuess& tunable, std::size_t dimension) {
+    return tunable.dimension == static_cast<int>(dimension) ||
+           (tunable.is_square && dimension == 1);
+  }
+
   /// The tunable of that dimension which the kernel mentions, else nullptr.
   [[nodiscard]] const TunableGuess* mentioned(const AdoptedKernel& kernel, Kind kind,
                                               std::size_t dimension) const {
     const ReachedCode code(model_, *kernel.source);
     for (const auto& each : result_.tunables) {
-      if (each.kind != kind || each.dimension != static_cast<int>(dimension)) continue;
+      if (each.kind != kind || !has_dimension(each, dimension)) continue;
       if (code.mentions(each.name)) return &each;
       for (const auto& tuned : tuned_) {
         const auto& own = kernel.source->template_parameters;
@@ -133,7 +144,7 @@ class LaunchReader {
 
   [[nodiscard]] const TunableGuess* block_tunable(std::size_t dimension) const {
     for (const auto& each : result_.tunables) {
-      if (each.kind == Kind::block && each.dimension == static_cast<int>(dimension)) return &each;
+      if (each.kind == Kind::block && has_dimension(each, dimension)) return &each;
     }
     return nullptr;
   }
@@ -143,8 +154,24 @@ class LaunchReader {
                                                 std::size_t dimension) {
     constexpr std::int64_t kWarp = 32;  // a smaller number is what a block computes
     const auto& factors = kernel.facts.dimensions[dimension].factors;
-    if (factors.size() != 1 || integer_literal(factors.front()).value_or(0) < kWarp) return "";
+    const std::int64_t own = factors.size() == 1 ? integer_literal(factors.front()).value_or(0) : 0;
+    if (own <= 0 || (own < kWarp && !has_flat_tile(kernel))) return "";
     return factors.front();
+  }
+
+  /// Blocks of as many threads in x and y as the numbers by which the code multiplies blockIdx.
+  [[nodiscard]] static bool has_flat_tile(const AdoptedKernel& kernel) {
+    std::int64_t threads = 1;
+    for (std::size_t i = 0; i < 2; ++i) {
+      const DimensionUse& use = kernel.facts.dimensions[i];
+      const auto factor = use.factors.size() == 1 ? integer_literal(use.factors.front())
+                                                  : std::optional<std::int64_t>();
+      constexpr std::int64_t kMost = 1024;
+      if (!use.has_thread || !factor || *factor <= 0 || *factor > kMost) return false;
+      threads *= *factor;
+    }
+    constexpr std::int64_t kLeast = 32, kMostThreads = 1024;
+    return !kernel.facts.dimensions[2].has_thread && threads >= kLeast && threads <= kMostThreads;
   }
 
   /// Blocks whose extent the kernel asks for may have any.
@@ -228,6 +255,7 @@ class LaunchReader {
 
   void guess_block(const AdoptedKernel& kernel, LaunchGuess& launch) const {
     launch.smem_comment = dynamic_memory(*kernel.source);
+    if (!launch.smem_comment.empty()) launch.smem = kFillIn;
     for (std::size_t i = 0; i < dimensions_of_block(kernel); ++i) {
       launch.block.push_back(block_extent(kernel, i));
     }
@@ -257,7 +285,7 @@ class LaunchReader {
     return renamed_words(renamed_words(text, tuned_), problem_.names);
   }
 
-  void guess_grid(const AdoptedKernel& kernel, LaunchGuess& launch) const {
+  void guess_grid(const AdoptedKernel& kernel, LaunchGuess& launch) {
     launch.grid_comment = "CHECK: number of blocks";
     std::size_t count = 0;
     for (std::size_t i = 0; i < 3; ++i) {
@@ -279,7 +307,7 @@ class LaunchReader {
             "contain bit shifts; write * and / instead",
             kAxes[i], use.shift);
         return;
-      } else if (use.bounds.empty()) {
+      } else if (use.bounds.empty() && use.columns.size() != 1) {
         launch.grid = {kFillIn};
         launch.grid_comment = fmt::format(
             "number of blocks: adopt cannot derive this number, because the kernel does not "
@@ -289,9 +317,19 @@ class LaunchReader {
       } else {
         std::vector<std::string> factors;
         for (const auto& factor : use.factors) factors.push_back(renamed_extents(factor, launch));
-        const std::string bound = renamed_extents(use.bounds.front(), launch);
+        const bool is_along_row = use.bounds.empty();
+        const std::string bound =
+            renamed_extents(is_along_row ? use.columns.front() : use.bounds.front(), launch);
         std::string blocks =
             factors.empty() ? bound : fmt::format("ceil_div({}, {})", bound, product_of(factors));
+        if (is_along_row && !factors.empty()) {
+          // Nothing keeps the last block from going on behind the end of the row.
+          const std::string part = product_of(factors);
+          const bool is_word = part.find(' ') == std::string::npos;
+          result_.requirements.push_back(
+              {fmt::format("{} % {} == 0", bound, is_word ? part : "(" + part + ")"),
+               "CHECK: the kernel does not compare its indices with this size"});
+        }
         // All have to fit at once; the first dimension is the one that a loop goes on along.
         if (launch.is_cooperative && i == 0)
           blocks = fmt::format("min({}, device.sm_count)", blocks);
@@ -316,8 +354,9 @@ class LaunchReader {
       const std::string begin = result_.workspace;
       offsets_[key] = begin;
       const std::string blocks = blocks_of(each.writer);
-      is_known = is_known && each.is_by_block && each.bytes != kFillIn && blocks != kFillIn;
-      const std::string bytes = fmt::format("{} * {}", each.bytes, as_factor(blocks));
+      const std::string count = each.is_by_block ? blocks : each.elements;
+      is_known = is_known && !count.empty() && each.bytes != kFillIn && count != kFillIn;
+      const std::string bytes = fmt::format("{} * {}", each.bytes, as_factor(count));
       // What comes next may need a better alignment.
       result_.workspace =
           begin.empty() ? bytes : fmt::format("round_up({}, 256) + {}", begin, bytes);

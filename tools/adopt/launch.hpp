@@ -21,18 +21,26 @@ struct LaunchGuess {
   std::string grid_comment;
   std::vector<std::string> block;
   std::string block_comment;
-  std::string most_threads;     ///< of a block, what `__launch_bounds__` says beside it, or ""
-  std::string smem_comment;     ///< "" if there is no dynamic shared memory
+  std::string most_threads;  ///< of a block, what `__launch_bounds__` says beside it, or ""
+  std::string smem;          ///< bytes; "" if there is no dynamic shared memory
+  std::string smem_comment;
   bool is_cooperative = false;  ///< its blocks wait for each other
   std::vector<std::string> args;
   std::string args_comment;
+};
+
+/// A condition for right results.
+struct RequirementGuess {
+  std::string text;  ///< or kFillIn
+  std::string comment;
 };
 
 /// What a template says beside its operation's types.
 struct TemplateGuess {
   std::vector<TunableGuess> tunables;
   std::vector<LaunchGuess> launches;
-  std::string workspace, workspace_comment;  ///< "" if none is needed
+  std::vector<RequirementGuess> requirements;  ///< beside those of the launches
+  std::string workspace, workspace_comment;    ///< "" if none is needed
 };
 
 /// `tunables` are those of the file's macros.

@@ -129,12 +129,38 @@ class NoteWriter {
           "line {}: {} has internal linkage, so Kiln cannot copy data to this variable: remove "
           "\"static\", or move the variable out of the unnamed namespace",
           constant.line, constant.name));
+    } else if (const std::string name = deciding_tunable(constant.line); !name.empty()) {
+      add(fmt::format(
+          "line {}: only some values of {} compile the array {}, but Kiln copies data to "
+          "it in all configurations: move the array out of the #if, or remove the other "
+          "values of {}",
+          constant.line, name, constant.name, name));
     } else if (!element_type(constant.type, model_.type_aliases)) {
       add(fmt::format(
           "line {0}: {1} has the type {2}, but an operand holds numbers of a single type. If the "
           "members of {2} have different types, declare one array per type, and run adopt again",
           constant.line, constant.name, constant.type));
     }
+  }
+
+  /// A tunable of which an `#if` around the line asks the value, or "".
+  [[nodiscard]] std::string deciding_tunable(int line) const {
+    std::vector<std::string> open;
+    for (const auto& directive : model_.code.directives) {
+      if (directive.line > line) break;
+      if (directive.name == "endif" && !open.empty()) open.pop_back();
+      if (directive.name.starts_with("if")) open.emplace_back();
+      if (open.empty() || (directive.name != "if" && directive.name != "elif")) continue;
+      for (const TunableGuess& each : guess_.macros) {
+        const bool is_asked =
+            std::any_of(directive.tokens.begin(), directive.tokens.end(),
+                        [&](const CodeToken& token) { return token.is(each.name); });
+        if (is_asked) open.back() = each.name;
+      }
+    }
+    const auto found = std::find_if(open.begin(), open.end(),
+                                    [](const std::string& name) { return !name.empty(); });
+    return found == open.end() ? "" : *found;
   }
 
   void note_fixed_macros() {

@@ -8,6 +8,8 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
+#include <set>
 
 #include "tools/adopt/types.hpp"
 
@@ -42,8 +44,10 @@ class OperationWriter {
     write_sizes();
     for (const auto& operand : problem_.operands) write_type(operand);
     for (const auto& scalar : problem_.scalars) {
-      lines_.add("scalar", fmt::format("{} {} = 1", scalar.name, scalar.type),
-                 "CHECK: " + scalar.comment + "the default value");
+      const bool is_known = !scalar.usual.empty();
+      lines_.add("scalar",
+                 fmt::format("{} {} = {}", scalar.name, scalar.type, is_known ? scalar.usual : "1"),
+                 is_known ? scalar.comment : "CHECK: " + scalar.comment + "the default value");
     }
     for (const auto& operand : problem_.operands) write_operand(operand);
     write_results();
@@ -63,6 +67,12 @@ class OperationWriter {
                  "no parameter of the kernel is a size; write a name of your choice, such as n");
     }
     for (const auto& size : problem_.sizes) {
+      if (size.macro && size.macro->is_fixed) {
+        lines_.add("size", fmt::format("{0} {1}..{1} = {1}", size.name, *size.macro->value),
+                   fmt::format("CHECK: a size of the problem, which line {} of {} fixes",
+                               size.macro->line, guess_.file));
+        continue;
+      }
       lines_.add("size", size.name + " 1..2147483647", size.comment);
     }
   }
@@ -94,19 +104,22 @@ class OperationWriter {
     std::string comment = joined_remarks(operand.extents_comment, operand.role_comment);
     const bool is_index = operand.role == "in" && operand.element && operand.element->is_exact &&
                           (operand.element->type == DType::s32 || is_wide(operand));
-    if (is_index) {
+    if (is_index && operand.fill.empty()) {
       comment = joined_remarks(comment, "if these are indices, add \"; fill integers 0 (n - 1)\"");
     }
     lines_.add("operand",
-               fmt::format("{} {}: {}{}", operand.name, operand.role, operand.extents,
-                           operand.has_pointers ? "; pointers" : ""),
+               fmt::format("{} {}: {}{}{}", operand.name, operand.role, operand.extents,
+                           operand.has_pointers ? "; pointers" : "",
+                           operand.fill.empty() ? "" : "; fill " + operand.fill),
                comment);
   }
 
   void write_results() {
     for (const auto& operand : problem_.operands) {
       if (operand.role == "in") continue;
-      if (operand.element && is_whole_type(operand.element->type)) {
+      if (!operand.right.empty()) {
+        lines_.add("right", operand.name + " " + operand.right);
+      } else if (operand.element && is_whole_type(operand.element->type)) {
         lines_.add("right", operand.name + " exact", "CHECK: integers must match exactly");
       } else {
         lines_.add("right", fmt::format("{} {}", operand.name, kFillIn),
@@ -127,17 +140,39 @@ class OperationWriter {
     }
     constexpr std::array<std::int64_t, 3> kFlat{1, 1000, 4097};
     // Either of two sizes is the larger one in some line, so that none passes in the other's place.
-    constexpr std::array<std::array<std::int64_t, 3>, 4> kDeep{
-        {{1, 1, 1}, {17, 33, 5}, {40, 70, 9}, {45, 19, 61}}};
+    // The last one is for kernels that compute whole tiles only.
+    constexpr std::array<std::array<std::int64_t, 3>, 5> kDeep{
+        {{1, 1, 1}, {17, 33, 5}, {40, 70, 9}, {45, 19, 61}, {128, 64, 32}}};
+    const auto& requirements = guess_.made.requirements;
+    const bool has_whole_tiles =
+        std::any_of(requirements.begin(), requirements.end(), [&](const RequirementGuess& each) {
+          return std::any_of(
+              problem_.sizes.begin(), problem_.sizes.end(),
+              [&](const NumberGuess& size) { return each.text.starts_with(size.name + " % "); });
+        });
+    const std::size_t count = has_whole_tiles ? kDeep.size() : kDeep.size() - 1;
     const bool is_flat = problem_.sizes.size() == 1;
-    for (std::size_t i = 0; i < (is_flat ? kFlat.size() : kDeep.size()); ++i) {
+    std::set<std::string> done;
+    for (std::size_t i = 0; i < (is_flat ? kFlat.size() : count); ++i) {
       std::vector<std::string> sizes;
       for (std::size_t j = 0; j < problem_.sizes.size(); ++j) {
-        const auto value = is_flat ? kFlat[i] : kDeep[i][j % 3];
+        const auto value =
+            fixed_value(problem_.sizes[j]).value_or(is_flat ? kFlat[i] : kDeep[i][j % 3]);
         sizes.push_back(fmt::format("{}={}", problem_.sizes[j].name, value));
       }
-      lines_.add("ragged", fmt::format("{}", fmt::join(sizes, " ")));
+      const std::string line = fmt::format("{}", fmt::join(sizes, " "));
+      if (done.insert(line).second) lines_.add("ragged", line);
     }
+  }
+
+  /// What the kernel is compiled for: a small value, where it is compiled for several.
+  [[nodiscard]] std::optional<std::int64_t> fixed_value(const NumberGuess& size) const {
+    if (!size.macro) return std::nullopt;
+    if (size.macro->is_fixed) return size.macro->value;
+    for (const auto& tunable : guess_.macros) {
+      if (tunable.name == size.parameter && tunable.is_listed) return tunable.usual;
+    }
+    return kSmallExtent;
   }
 
   /// The file without the kernels that are tuned.
@@ -161,7 +196,9 @@ class OperationWriter {
     std::string defines;
     for (const auto& macro : guess_.macros) {
       if (!macro.is_of_file && mentions(code, macro.name)) {
-        defines += fmt::format("#define {} {}\n", macro.name, macro.usual);
+        defines +=
+            fmt::format("#define {} {}\n", macro.name,
+                        macro.usual_word.empty() ? std::to_string(macro.usual) : macro.usual_word);
       }
     }
     return defines.empty() ? code : defines + "\n" + code;

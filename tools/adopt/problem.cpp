@@ -10,6 +10,7 @@
 #include <set>
 
 #include "templates/template_names.hpp"
+#include "tools/adopt/between.hpp"
 #include "tools/adopt/tunables.hpp"
 
 namespace kiln::tools {
@@ -17,11 +18,12 @@ namespace {
 
 class ProblemReader {
  public:
-  ProblemReader(const SourceModel& model, const std::vector<AdoptedKernel>& kernels)
-      : model_(model), kernels_(kernels) {}
+  ProblemReader(const SourceModel& model, const std::vector<AdoptedKernel>& kernels,
+                const std::vector<SizeMacro>& macros)
+      : model_(model), kernels_(kernels), macros_(macros) {}
 
   ProblemGuess run() {
-    find_between();
+    result_.between = find_between(model_, kernels_);
     for (std::size_t k = 0; k < kernels_.size(); ++k) {
       for (const auto& parameter : kernels_[k].source->parameters) {
         if (parameter.pointers == 1 || parameter.pointers == 2) {
@@ -31,16 +33,30 @@ class ProblemReader {
         }
       }
     }
+    for (const SizeMacro& macro : macros_) {
+      NumberGuess size;
+      size.parameter = macro.name;
+      size.type = "int";
+      size.macro = macro;
+      result_.sizes.push_back(std::move(size));
+    }
     for (std::size_t i = 0; i < result_.row_sizes.size(); ++i) find_row_size(i);
     for (const auto& constant : model_.constants) add_constant(constant);
     // An operand's types give it further names, so sizes and scalars choose theirs afterwards.
     for (auto& operand : result_.operands) operand.name = unique_name(operand.parameter, true);
     for (auto* numbers : {&result_.sizes, &result_.scalars}) {
-      for (auto& number : *numbers) number.name = unique_name(number.parameter, false);
+      for (auto& number : *numbers) {
+        number.name = unique_name(number.macro && !number.macro->is_fixed
+                                      ? name_beside_macro(number.parameter)
+                                      : number.parameter,
+                                  false);
+        result_.names.emplace(number.parameter, number.name);
+      }
     }
     for (auto& size : result_.row_sizes) {
       if (!size.empty()) size = result_.names.at(size);
     }
+    count_between();
     for (auto& operand : result_.operands) {
       if (!operand.is_constant && !guess_row_extents(operand)) guess_extents(operand);
     }
@@ -50,76 +66,28 @@ class ProblemReader {
  private:
   using Parameter = SourceParameter;
 
-  [[nodiscard]] const PointerUse& use(std::size_t kernel, const std::string& name) const {
-    static const PointerUse none;
-    const auto found = kernels_[kernel].facts.pointers.find(name);
-    return found == kernels_[kernel].facts.pointers.end() ? none : found->second;
-  }
-
-  /// "in", "out" or "inout", of one kernel.
   [[nodiscard]] std::string role_in(std::size_t kernel, const Parameter& parameter) const {
-    const PointerUse& used = use(kernel, parameter.name);
-    if (parameter.is_const) return "in";
-    if (used.is_atomic || (used.is_read && used.is_written)) return "inout";
-    return used.is_read && !used.is_given_away ? "in" : "out";
+    return role_of(kernels_[kernel], parameter);
   }
 
-  [[nodiscard]] const Parameter* find_parameter(std::size_t kernel, const std::string& name) const {
-    for (const auto& parameter : kernels_[kernel].source->parameters) {
-      if (parameter.name == name && parameter.pointers == 1) return &parameter;
-    }
-    return nullptr;
-  }
-
-  [[nodiscard]] bool is_written_from(std::size_t kernel, const std::string& name) const {
-    for (std::size_t k = kernel; k < kernels_.size(); ++k) {
-      const auto* const parameter = find_parameter(k, name);
-      if (parameter != nullptr && role_in(k, *parameter) != "in") return true;
-    }
-    return false;
-  }
-
-  /// Arrays that a later kernel only reads and an earlier one writes: by their names, or else the
-  /// only pair of one type that nothing else explains.
-  void find_between() {
-    for (std::size_t reader = 1; reader < kernels_.size(); ++reader) {
-      for (const auto& parameter : kernels_[reader].source->parameters) {
-        if (parameter.pointers != 1 || role_in(reader, parameter) != "in") continue;
-        if (is_written_from(reader, parameter.name)) continue;
-        for (std::size_t writer = reader; writer-- > 0;) {
-          const auto* const written = writer_of(writer, reader, parameter);
-          if (written == nullptr) continue;
-          result_.between.push_back({writer, reader, written->name, parameter.name,
-                                     element_bytes(*written), is_by_block(writer, written->name)});
-          break;
-        }
+  /// How many elements what kernels leave has, where sizes tell.
+  void count_between() {
+    for (auto& each : result_.between) {
+      if (each.is_by_block) continue;
+      const auto& facts = kernels_[each.writer].facts;
+      const auto used = facts.pointers.find(each.written);
+      const auto of_grid = grid_sizes(kernels_[each.writer], result_);
+      std::string extents;
+      if (used != facts.pointers.end() && used->second.extents.size() == 1) {
+        extents = renamed_words(*used->second.extents.begin(), result_.names);
+      } else if (!of_grid.empty()) {
+        extents = fmt::format("{}", fmt::join(of_grid, ", "));
       }
+      for (auto at = extents.find(", "); at != std::string::npos; at = extents.find(", ", at)) {
+        extents.replace(at, 2, " * ");
+      }
+      each.elements = extents;
     }
-  }
-
-  [[nodiscard]] const Parameter* writer_of(std::size_t writer, std::size_t reader,
-                                           const Parameter& read) const {
-    const auto* const same = find_parameter(writer, read.name);
-    if (same != nullptr) return role_in(writer, *same) == "in" ? nullptr : same;
-    const Parameter* found = nullptr;
-    for (const auto& parameter : kernels_[writer].source->parameters) {
-      const bool is_left = parameter.pointers == 1 && role_in(writer, parameter) != "in" &&
-                           parameter.type == read.type &&
-                           find_parameter(reader, parameter.name) == nullptr;
-      if (is_left && found != nullptr) return nullptr;
-      if (is_left) found = &parameter;
-    }
-    return found;
-  }
-
-  [[nodiscard]] std::string element_bytes(const Parameter& parameter) const {
-    const auto element = element_type(parameter.type, model_.type_aliases);
-    return element ? std::to_string(element->parts * size_bytes(element->type)) : kFillIn;
-  }
-
-  [[nodiscard]] bool is_by_block(std::size_t kernel, const std::string& name) const {
-    const auto& written_at = use(kernel, name).written_at;
-    return written_at.size() == 1 && *written_at.begin() == "blockIdx.x";
   }
 
   /// An integer of a kernel whose every input is what another has left: how many those are.
@@ -144,6 +112,7 @@ class ProblemReader {
       if (known.parameter != parameter.name) continue;
       // What was read before is an input; what an earlier kernel wrote need not be one.
       if (known.role == "in" && role != "in") known.role = "inout";
+      known.is_const = known.is_const && parameter.is_const;
       return;
     }
     OperandGuess operand;
@@ -151,7 +120,8 @@ class ProblemReader {
     operand.role = role;
     operand.has_pointers = parameter.pointers == 2;
     operand.cpp_type = parameter.type;
-    const PointerUse& used = use(kernel, parameter.name);
+    operand.is_const = parameter.is_const;
+    const PointerUse& used = use_of(kernels_[kernel], parameter.name);
     if (used.is_atomic) {
       operand.role_comment = "inout: atomics add to the old values";
     } else if (role == "inout") {
@@ -213,7 +183,8 @@ class ProblemReader {
       const bool is_type = each.kind == SourceTemplateParameter::Kind::type;
       if (!is_type || each.name != parameter.type) continue;
       result_.scalar_types.insert(each.name);
-      result_.scalars.push_back({parameter.name, "", "f32", fmt::format("a {}, ", each.name)});
+      result_.scalars.push_back(
+          {parameter.name, "", "f32", fmt::format("a {}, ", each.name), "", ""});
       return;
     }
     const auto scalar = number_type(parameter.type, model_.type_aliases);
@@ -221,7 +192,7 @@ class ProblemReader {
     if (!scalar) return;
     const std::string scalar_name(to_string(*scalar));
     if (!type) {
-      result_.scalars.push_back({parameter.name, "", scalar_name, ""});
+      result_.scalars.push_back({parameter.name, "", scalar_name, "", "", ""});
       return;
     }
     const BodyFacts& facts = kernels_[kernel].facts;
@@ -247,6 +218,7 @@ class ProblemReader {
     const BodyFacts& facts = kernels_.front().facts;
     const DimensionUse& use = facts.dimensions[dimension];
     if (!use.has_block || !use.bounds.empty() || use.row_lengths.empty()) return;
+    if (use.columns.size() == 1) return;
     const auto is_row = [&](const NumberGuess& size) {
       const auto& lengths = use.row_lengths;
       return !facts.compared.contains(size.parameter) &&
@@ -314,6 +286,16 @@ class ProblemReader {
     return true;
   }
 
+  /// A tunable has the macro's own name: `grid_width` leaves "width" to the size, `W` "w".
+  [[nodiscard]] static std::string name_beside_macro(const std::string& macro) {
+    const std::string lower = snake_case(macro);
+    for (auto at = lower.find('_'); at != std::string::npos; at = lower.find('_', at + 1)) {
+      const std::string last = lower.substr(at + 1);
+      if (is_size_name(last)) return last;
+    }
+    return lower == macro ? lower + "_size" : lower;
+  }
+
   /// Names of an operation differ, and some mean something in each of them.
   std::string unique_name(const std::string& parameter, bool is_operand) {
     static const std::set<std::string, std::less<>> kTaken{
@@ -343,15 +325,45 @@ class ProblemReader {
     return places;
   }
 
+  /// What all indices of the operand agree on, in all kernels, or "".
+  [[nodiscard]] std::string indexed_extents(const std::string& parameter) const {
+    std::set<std::string> extents;
+    for (const auto& kernel : kernels_) {
+      const auto found = kernel.facts.pointers.find(parameter);
+      if (found == kernel.facts.pointers.end() || found->second.is_indirect) continue;
+      extents.insert(found->second.extents.begin(), found->second.extents.end());
+    }
+    return extents.size() == 1 ? renamed_words(*extents.begin(), result_.names) : "";
+  }
+
+  /// The kernel that writes an operand, or else the first that has it.
+  [[nodiscard]] const AdoptedKernel& kernel_of(const OperandGuess& operand) const {
+    const AdoptedKernel* first = nullptr;
+    for (const auto& kernel : kernels_) {
+      const auto found = kernel.facts.pointers.find(operand.parameter);
+      if (found == kernel.facts.pointers.end()) continue;
+      if (first == nullptr) first = &kernel;
+      if (found->second.is_written && operand.role != "in") return kernel;
+    }
+    return first == nullptr ? kernels_.front() : *first;
+  }
+
   void guess_extents(OperandGuess& operand) const {
     const auto sizes = result_.size_names();
     const auto places = written_places(operand.parameter);
-    const auto of_grid = grid_sizes(kernels_.front(), result_);
+    const AdoptedKernel& kernel = kernel_of(operand);
+    const auto of_grid = grid_sizes(kernel, result_);
+    const std::string indexed = indexed_extents(operand.parameter);
+    const bool has_one_block =
+        std::none_of(kernel.facts.dimensions.begin(), kernel.facts.dimensions.end(),
+                     [](const DimensionUse& use) { return use.has_block; });
     const int parts = operand.element ? operand.element->parts : 1;
     const bool is_number = places.size() == 1 && *places.begin() == "0";
-    const bool is_by_block = std::any_of(
-        places.begin(), places.end(),
-        [](const std::string& place) { return place.find("blockIdx") != std::string::npos; });
+    const bool is_by_block =
+        std::any_of(places.begin(), places.end(), [](const std::string& place) {
+          return place.find("blockIdx") != std::string::npos &&
+                 place.find("threadIdx") == std::string::npos;
+        });
     operand.extents = kFillIn;
     operand.extents_comment = "extents";
     if (!sizes.empty()) {
@@ -361,15 +373,18 @@ class ProblemReader {
     if (operand.has_pointers) {
       operand.extents_comment += "; the first extent is the number of pointers";
       if (of_grid.size() > 1) operand.extents = fmt::format("{}", fmt::join(of_grid, ", "));
-    } else if (is_number && operand.role != "in") {
+    } else if ((is_number || (is_by_block && has_one_block)) && operand.role != "in") {
       operand.extents = "1";
     } else if (is_by_block) {
       operand.extents_comment =
           "extents: the number of values that all blocks together write; if the kernel needs "
           "these values only temporarily, replace the operand with a workspace";
+    } else if (!indexed.empty() && (sizes.size() > 1 || indexed.find(',') != std::string::npos)) {
+      operand.extents = indexed;
     } else if (sizes.size() == 1) {
       operand.extents = sizes.front();
-    } else if (operand.role != "in" && of_grid.size() == sizes.size() && !sizes.empty()) {
+    } else if (operand.role != "in" && !of_grid.empty() &&
+               (of_grid.size() == sizes.size() || of_grid.size() > 1)) {
       operand.extents = fmt::format("{}", fmt::join(of_grid, ", "));
     }
     if (operand.extents == kFillIn) {
@@ -382,6 +397,7 @@ class ProblemReader {
 
   const SourceModel& model_;
   const std::vector<AdoptedKernel>& kernels_;
+  const std::vector<SizeMacro>& macros_;
   std::set<std::string, std::less<>> used_names_;
   ProblemGuess result_;
 };
@@ -417,8 +433,9 @@ std::vector<std::string> ProblemGuess::size_names() const {
   return result;
 }
 
-ProblemGuess guess_problem(const SourceModel& model, const std::vector<AdoptedKernel>& kernels) {
-  return ProblemReader(model, kernels).run();
+ProblemGuess guess_problem(const SourceModel& model, const std::vector<AdoptedKernel>& kernels,
+                           const std::vector<SizeMacro>& macros) {
+  return ProblemReader(model, kernels, macros).run();
 }
 
 std::string renamed_words(const std::string& text,
@@ -444,8 +461,10 @@ std::vector<std::string> grid_sizes(const AdoptedKernel& kernel, const ProblemGu
       result.push_back(problem.row_sizes[i]);
       continue;
     }
-    if (use.bounds.empty()) return {};
-    const std::string name = renamed_words(use.bounds.front(), problem.names);
+    const bool is_along_row = use.bounds.empty() && use.columns.size() == 1;
+    if (use.bounds.empty() && !is_along_row) return {};
+    const std::string name =
+        renamed_words(is_along_row ? use.columns.front() : use.bounds.front(), problem.names);
     if (std::find(sizes.begin(), sizes.end(), name) == sizes.end()) return {};
     result.push_back(name);
   }

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <set>
@@ -33,6 +34,7 @@ struct OperandGuess {
   std::string name;           ///< in the operation
   std::string role;           ///< "in", "out", "inout"
   std::string role_comment;   ///< why it may be wrong, or ""
+  bool is_const = false;      ///< a kernel's parameter says so
   std::string cpp_type;       ///< of its elements
   std::string template_type;  ///< the template parameter that this is, or ""
   std::optional<ElementType> element;
@@ -41,6 +43,16 @@ struct OperandGuess {
   bool is_constant = false;   ///< a __constant__ array holds it
   std::string array;          ///< that array, with its namespaces
   bool has_pointers = false;  ///< kernels get pointers to its arrays
+  std::string fill;           ///< "integers 0 7", or "" for what Kiln does anyway
+  std::string right;          ///< "within 0 1e-4", or ""
+};
+
+/// A macro of the file that stands for a size of the problem.
+struct SizeMacro {
+  std::string name;
+  std::optional<std::int64_t> value;  ///< that the file gives it
+  bool is_fixed = false;              ///< nothing can give it another value
+  int line = 0;                       ///< of its definition, if it is fixed
 };
 
 /// A number that kernels are given.
@@ -49,6 +61,9 @@ struct NumberGuess {
   std::string name;
   std::string type;  ///< of a size as `args` has it, of a scalar as the operation has it
   std::string comment;
+  std::string value = {};               ///< what a T1 file passes, or ""
+  std::string usual = {};               ///< of a scalar: its default, or ""
+  std::optional<SizeMacro> macro = {};  ///< of a size that is a macro of the file
 };
 
 /// An array that one kernel leaves to a later one.
@@ -57,6 +72,7 @@ struct BetweenGuess {
   std::string written, read;           ///< the parameters
   std::string bytes;                   ///< of an element, or kFillIn
   bool is_by_block = false;            ///< each block writes one element
+  std::string elements = {};           ///< how many there are, by sizes, or ""
 };
 
 /// What the parameters of the kernels make of the operation.
@@ -82,7 +98,8 @@ struct ProblemGuess {
 };
 
 [[nodiscard]] ProblemGuess guess_problem(const SourceModel& model,
-                                         const std::vector<AdoptedKernel>& kernels);
+                                         const std::vector<AdoptedKernel>& kernels,
+                                         const std::vector<SizeMacro>& macros = {});
 
 /// `text` with every word that `names` has replaced.
 [[nodiscard]] std::string renamed_words(

@@ -194,8 +194,8 @@ class SourceReader {
       if (!item_has("constexpr", at_) && template_open_ == 0 && !has_foreign_macro()) {
         model_.host_definitions.push_back({std::string(name.text), name.line});
       }
-      for (std::size_t i = at_; i < close && !model_.host_launch_line; ++i) {
-        if (tokens()[i].is("<<<")) model_.host_launch_line = tokens()[i].line;
+      for (std::size_t i = at_; i < close; ++i) {
+        if (tokens()[i].is("<<<")) read_host_launch(i, close);
       }
       return;
     }
@@ -235,6 +235,37 @@ class SourceReader {
         std::any_of(model_.kernels.begin(), model_.kernels.end(),
                     [&](const SourceKernel& other) { return other.name == kernel.name; });
     if (!is_known) model_.kernels.push_back(std::move(kernel));
+  }
+
+  /// `kernel<float><<<grid, block>>>(x, y.data(), n)`.
+  void read_host_launch(std::size_t open, std::size_t end) {
+    if (!model_.host_launch_line) model_.host_launch_line = tokens()[open].line;
+    std::size_t name = open - 1;
+    if (tokens()[name].is(">")) {
+      while (name > at_ && !tokens()[name].is("<")) --name;
+      --name;
+    }
+    std::size_t arguments = open;
+    while (arguments < end && !tokens()[arguments].is(">>>")) ++arguments;
+    if (!tokens()[name].is_word() || !sees(arguments + 1, "(")) return;
+    const auto close = close_of(arguments + 1);
+    std::vector<std::string> passed(1);
+    int depth = 0;
+    std::size_t words = 0;
+    for (std::size_t i = arguments + 2; i < close; ++i) {
+      const CodeToken& token = tokens()[i];
+      depth += (token.is("(") ? 1 : 0) - (token.is(")") ? 1 : 0);
+      if (token.is(",") && depth == 0) {
+        passed.emplace_back();
+        words = 0;
+      } else {
+        // Anything but a name is another value each time.
+        passed.back() = words++ == 0 && token.is_word() ? std::string(token.text) : "";
+      }
+    }
+    const auto [known, is_new] =
+        model_.host_launches.emplace(tokens()[name].text, std::move(passed));
+    if (!is_new) known->second.clear();
   }
 
   /// `__launch_bounds__(threads, blocks)`.
@@ -329,6 +360,16 @@ class SourceReader {
           read_define(directive);
         }
         if (directive.name == "include" && !is_never) read_include(directive);
+      }
+    }
+    // What stands below the guard of another default goes with that one.
+    for (auto& each : model_.macros) {
+      const auto absent = model_.conditions.absent_at(each.second.offset);
+      for (const auto other : absent) {
+        const auto guarded = model_.macros.find(other);
+        const bool is_default = guarded != model_.macros.end() && guarded->second.is_default &&
+                                !guarded->second.body.empty();
+        each.second.is_default = each.second.is_default || is_default;
       }
     }
   }

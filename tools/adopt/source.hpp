@@ -114,6 +114,8 @@ struct SourceModel {
   std::vector<SourceName> angled_headers;    ///< what is left
   std::vector<SourceName> host_definitions;  ///< functions that the compiler of kernels refuses
   std::optional<int> host_launch_line;       ///< of the first `kernel<<<...>>>`
+  /// Of kernels that the host launches at one place: what it passes, the names of variables or "".
+  std::map<std::string, std::vector<std::string>, std::less<>> host_launches;
 
   [[nodiscard]] bool is_host_token(std::size_t index) const;
   /// The same for a place in the text.

@@ -57,7 +57,26 @@ class TemplateWriter {
   }
 
   void write_tunable(const TunableGuess& tunable) {
-    if (tunable.kind == TunableKind::size) {
+    if (tunable.is_listed) {
+      lines_.add(
+          "tune",
+          fmt::format("{} = {}", tunable.name, tunable.values.empty() ? kFillIn : tunable.values),
+          tunable.comment);
+    } else if (tunable.kind == TunableKind::extent) {
+      const std::string values = tunable.is_of_file && tunable.usual > kSmallExtent
+                                     ? fmt::format("{} {}*", kSmallExtent, tunable.usual)
+                                 : tunable.is_of_file
+                                     ? fmt::format("{}* {}", tunable.usual, kSmallExtent)
+                                     : fmt::format("{}* {}", kSmallExtent, kFillIn);
+      lines_.add("tune",
+                 fmt::format("{} = {}", tunable.name,
+                             tunable.usual == kSmallExtent && tunable.is_of_file
+                                 ? fmt::format("{}*", kSmallExtent)
+                                 : values),
+                 fmt::format("{}the values of the size {} that you tune; {} is for test problems",
+                             tunable.is_of_file ? "CHECK: " : "",
+                             guess_.problem.names.at(tunable.name), kSmallExtent));
+    } else if (tunable.kind == TunableKind::size) {
       lines_.add("let", fmt::format("{} = {}", tunable.name, kFillIn),
                  "write a number; the sizes of a problem are not known at compile time");
     } else if (tunable.values.empty()) {
@@ -86,6 +105,19 @@ class TemplateWriter {
       require(fmt::format("{} <= {}", fmt::join(block, " * "), launch.most_threads),
               "__launch_bounds__");
     }
+    for (const auto& tunable : guess_.made.tunables) {
+      if (tunable.kind != TunableKind::extent) continue;
+      require(fmt::format("{} == {}", tunable.name, guess_.problem.names.at(tunable.name)),
+              "the kernel is compiled for one value of this size");
+    }
+    for (const auto& each : guess_.made.requirements) {
+      // Those that are to be filled in differ by their comments.
+      if (each.text == kFillIn) {
+        lines_.add("require", each.text, each.comment);
+      } else {
+        require(each.text, each.comment);
+      }
+    }
     for (const auto& launch : guess_.made.launches) {
       for (std::size_t i = 1; i < launch.grid.size(); ++i) {
         if (launch.grid[i] != "1") require(launch.grid[i] + " <= 65535", "limit of a grid");
@@ -97,7 +129,7 @@ class TemplateWriter {
     lines_.add("launch", launch.kernel, launch.kernel_comment);
     lines_.add_part("grid", launch.grid, launch.grid_comment);
     lines_.add_part("block", launch.block, launch.block_comment);
-    if (!launch.smem_comment.empty()) lines_.add_part("smem", {kFillIn}, launch.smem_comment);
+    if (!launch.smem.empty()) lines_.add_part("smem", {launch.smem}, launch.smem_comment);
     if (launch.is_cooperative) {
       lines_.add_part(
           "cooperative", {""},

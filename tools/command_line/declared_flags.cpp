@@ -7,6 +7,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <optional>
 #include <string_view>
@@ -15,10 +16,14 @@
 #include "kiln/error.hpp"
 #include "templates/operation/problem_flag.hpp"
 #include "templates/operation/scalar_text.hpp"
+#include "templates/printable.hpp"
 #include "tools/command_line/whole_number.hpp"
 
 namespace kiln::tools {
 namespace {
+
+/// Those that run kernels on data.
+constexpr std::array<std::string_view, 4> kDataVerbs{"bench", "run", "tune", "verify"};
 
 /// Of a slot that may have any type.
 constexpr DType kUsualType = DType::f32;
@@ -130,6 +135,34 @@ void DeclaredFlags::add_to(CLI::App& verb) {
     scalars_.push_back(&add(verb, scalar.name, "X",
                             fmt::format("{} (default {})", text, scalar_text(scalar.value))));
   }
+  add_data_to(verb);
+}
+
+void DeclaredFlags::add_data_to(CLI::App& verb) {
+  takes_data_ = std::ranges::find(kDataVerbs, verb.get_name()) != kDataVerbs.end();
+  if (!takes_data_) return;
+  verb.add_option("--data", data_,
+                  "Data of an operand: a .npy file, or a file of nothing but the elements; may be "
+                  "repeated")
+      ->type_name("OPERAND=FILE")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+      ->group(std::string(kProblemGroup));
+}
+
+std::vector<GivenData> DeclaredFlags::data() const {
+  std::vector<GivenData> given;
+  for (const std::string& text : data_) {
+    const auto equals = text.find('=');
+    if (equals == std::string::npos || equals == 0) {
+      throw Error(ErrorKind::usage,
+                  fmt::format("--data {}: write the name of an operand, '=' and a file, as in "
+                              "--data {}=FILE",
+                              text, operation_.operands.front().name));
+    }
+    given.push_back({text.substr(0, equals), text.substr(equals + 1)});
+  }
+  return given;
 }
 
 std::vector<std::string> DeclaredFlags::size_flags() const {
@@ -199,7 +232,9 @@ ProblemCase DeclaredFlags::request(std::int64_t default_size) const {
     const ScalarSpec& spec = operation_.scalars[i];
     scalars.push_back({spec.name, number(scalars_[i]->name, spec.type, text)});
   }
-  return declared_case(operation_, problem, scalars);
+  ProblemCase one = declared_case(operation_, problem, scalars);
+  if (takes_data_) attach_data(operation_, data(), one);
+  return one;
 }
 
 std::string declared_flags_text(const Operation& operation, const ProblemCase& one) {
@@ -226,6 +261,10 @@ std::string declared_flags_text(const Operation& operation, const ProblemCase& o
   for (std::size_t i = 0; i < operation.scalars.size(); ++i) {
     const ScalarSpec& scalar = operation.scalars[i];
     if (one.scalars[i] != scalar.value) add(scalar.name, scalar_text(one.scalars[i]));
+  }
+  for (const OperandPlan& operand : one.operands) {
+    if (operand.data.path.empty()) continue;
+    words.push_back("--data " + shell_word(fmt::format("{}={}", operand.name, operand.data.path)));
   }
   return fmt::format("{}", fmt::join(words, " "));
 }

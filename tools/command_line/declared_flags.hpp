@@ -9,11 +9,13 @@
 
 #include "templates/operation/operation.hpp"
 #include "tools/command_line/operation_flags.hpp"
+#include "tuner/data_file.hpp"
 
 namespace kiln::tools {
 
 /// The flags that follow from a declaration: one for each size, type slot, trait and scalar, of
-/// that name, and `--dtype` for all slots that may have the type. problem_flag() spells them.
+/// that name, and `--dtype` for all slots that may have the type. problem_flag() spells them. Verbs
+/// that run kernels have `--data` as well.
 class DeclaredFlags : public OperationFlags {
  public:
   explicit DeclaredFlags(const Operation& operation) : operation_(operation) {}
@@ -28,11 +30,15 @@ class DeclaredFlags : public OperationFlags {
   };
   Flag& add(CLI::App& verb, const std::string& name, const char* kind, const std::string& text);
   [[nodiscard]] std::vector<NamedType> types() const;
+  void add_data_to(CLI::App& verb);
+  [[nodiscard]] std::vector<GivenData> data() const;
 
   const Operation& operation_;
   std::deque<Flag> flags_;  // a deque, because the parser has their addresses
   std::vector<const Flag*> sizes_, types_, traits_, scalars_;  ///< in the operation's order
   const Flag* dtype_ = nullptr;
+  bool takes_data_ = false;
+  std::vector<std::string> data_;  ///< "points=FILE", as typed
 };
 
 /// The shortest flags that give the problem back: "--rows 1000 --cols 4096 --dtype f16".

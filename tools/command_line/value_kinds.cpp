@@ -62,6 +62,7 @@ std::vector<ValueKind> make_kinds() {
       {"DIR[:DIR...]", folders, "folders", {}, false, ':'},
       {"EXPR", free, "expression", {}},
       {"FILE", files, "file", {}},
+      {"FORMAT", words, "format of exported trials", {"csv", "kernel_tuner", "t4"}, true},
       {"LEVEL", words, "what the library prints to stderr", words_of(detail::kLogLevels), true},
       {"LIBRARY", words, "library to compare with", {std::string(kCublasLt)}, true},
       {"MODE", words, "what the library does for a problem without a tuned kernel",

@@ -36,7 +36,9 @@ std::string outcomes_text(const std::map<Outcome, std::uint64_t>& counts) {
 }
 
 std::string device_text(const DeviceClass& device) {
-  return fmt::format("{}, {}, {} SMs{}", device.name, device.arch, device.sm_count,
+  // Files of other autotuners do not say how many there are.
+  return fmt::format("{}, {}{}{}", device.name, device.arch,
+                     device.sm_count == 0 ? "" : fmt::format(", {} SMs", device.sm_count),
                      device.mig_profile.empty() ? "" : ", MIG " + device.mig_profile);
 }
 

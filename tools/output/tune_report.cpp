@@ -34,6 +34,10 @@ std::string ending_text(const TuneResult& result) {
     text += fmt::format(", {} of it on the device",
                         percent_text(progress.device_s / progress.elapsed_s));
   }
+  if (progress.compilers_busy > 0.0) {
+    text += fmt::format(", {} compiler{} {} busy", progress.compilers,
+                        progress.compilers == 1 ? "" : "s", percent_text(progress.compilers_busy));
+  }
   if (progress.known > 0) {
     text += fmt::format(", {} candidates known from earlier runs", count_text(progress.known));
   }
@@ -56,6 +60,17 @@ std::string codes_text(const TuneReport& report) {
                                 : "have the same binary as another candidate");
 }
 
+/// What took so long to compile that the budget had no time for it.
+std::string put_off_text(const Progress& progress) {
+  if (progress.put_off == 0) return "";
+  return fmt::format(
+      ". {} candidate{} left out, because compiling {} would have taken too long (the slowest "
+      "compilation took {}: {})",
+      count_text(progress.put_off), progress.put_off == 1 ? " was" : "s were",
+      progress.put_off == 1 ? "it" : "them", seconds_text(progress.slowest_compile_s),
+      progress.slowest_to_compile);
+}
+
 std::string session_end_text(const TuneResult& result) {
   const auto& state = result.session.state;
   if (state == "complete") {
@@ -68,11 +83,12 @@ std::string session_end_text(const TuneResult& result) {
   }
   if (state == "budget") {
     return fmt::format(
-        "{}; to continue, run the same command again",
+        "{}; to continue, run the same command again{}",
         result.ended_by_count
             ? fmt::format("--max-candidates ended the search after {} candidate{}",
                           count_text(result.progress.done), result.progress.done == 1 ? "" : "s")
-            : "the budget is spent");
+            : "the budget is spent",
+        put_off_text(result.progress));
   }
   if (state == "interrupted") return "interrupted; to continue, run the same command again";
   return state;
@@ -327,6 +343,11 @@ Json report_json(const TuneReport& report) {
   json["shared"] = result.progress.shared;
   json["elapsed_s"] = result.progress.elapsed_s;
   json["device_s"] = result.progress.device_s;
+  json["compilers"] = result.progress.compilers;
+  json["compilers_busy"] = result.progress.compilers_busy;
+  json["put_off"] = result.progress.put_off;
+  json["slowest_compile"] = {{"seconds", result.progress.slowest_compile_s},
+                             {"candidate", result.progress.slowest_to_compile}};
   json["left_out"] = result.unsupported;
   if (report.contest) json["comparison"] = contest_json(*report.contest);
   return json;

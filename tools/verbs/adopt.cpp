@@ -28,6 +28,7 @@ constexpr std::size_t kMostAdoptedBytes = std::size_t{4} << 20;
 struct AdoptFlags {
   std::string file;
   std::string folder;
+  std::string space;
   AdoptOptions adopt;
 };
 
@@ -96,7 +97,21 @@ void write_adoption(const Adoption& adoption, const std::filesystem::path& folde
 
 int adopt_file(Context& context, const AdoptFlags& flags) {
   const std::string source = source_to_adopt(flags.file);
-  const Adoption adoption = adopt(flags.file, source, flags.adopt);
+  AdoptOptions options = flags.adopt;
+  if (!flags.space.empty()) {
+    if (flags.space == "-" && flags.file == "-") {
+      throw Error(ErrorKind::usage,
+                  "the kernel and the search space cannot both come from standard input. Next: "
+                  "name a file for one of them");
+    }
+    options.space_file = std::filesystem::path(flags.space).filename().string();
+    options.space = whole_file(flags.space, kMostAdoptedBytes, "shorten the file");
+    std::string& space = options.space;
+    if (const std::string why = take_byte_order_mark(space); !why.empty()) {
+      throw Error(ErrorKind::usage, fmt::format("{}:1:1: {}", flags.space, why));
+    }
+  }
+  const Adoption adoption = adopt(flags.file, source, options);
   if (!flags.folder.empty()) write_adoption(adoption, flags.folder);
   if (context.flags.json) {
     context.print(json_text(adoption_json(adoption)));
@@ -129,6 +144,8 @@ Action add_adopt(CLI::App& verb, const Operation& /*operation*/) {
                   "Kernel to adopt; repeat the flag for several kernels, in launch order")
       ->type_name("TEXT")
       ->allow_extra_args(false);
+  verb.add_option("--space", f.space, "Search space, as a T1 file of Kernel Tuner or KTT")
+      ->type_name("FILE");
   verb.add_option("--operation", f.adopt.operation,
                   "Name of the operation (default: the kernel's name)")
       ->type_name("TEXT");

@@ -22,6 +22,7 @@
 #include "tools/stop_signal.hpp"
 #include "tools/suite.hpp"
 #include "tools/verbs/verbs.hpp"
+#include "tuner/data_file.hpp"
 #include "tuner/session/prepared_candidate.hpp"
 #include "tuner/session/request.hpp"
 #include "tuner/session/search_space.hpp"
@@ -100,6 +101,7 @@ class Benchmark {
     TuneRequest request;
     request.tuned = problem;
     request.policy.cold = !options_.warm;
+    request.policy.data = data_text(problem);
     request.strategy = default_strategy(device);
     request.fill_waits = request.strategy == kGuided;
     request.candidate_timeout_s = default_candidate_timeout_s(device);

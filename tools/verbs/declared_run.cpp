@@ -44,7 +44,8 @@ void DeclaredRun::make_data() {
   oracles_ = make_oracles(*ledger_, *kernels_, setup_);
   oracle_ = oracles_->oracle(0, seed_);
   set_ = OperandSet(*ledger_, one_, "the operands");
-  set_.fill_inputs(*kernels_, oracle_->recipe(DataKind::normal));
+  set_.make_inputs(*kernels_, oracle_->recipe(DataKind::normal), *oracle_);
+  set_.keep_made_inputs(*ledger_, *kernels_, DataKind::normal);
   for (std::size_t i = 0; i < set_.count(); ++i) {
     auto& bytes = data_.emplace_back(static_cast<std::size_t>(bytes_of(set_[i])), kRunPoison);
     if (bytes.empty() || !set_.is_input(i)) continue;

@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <memory>
+#include <optional>
 #include <sstream>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cache/exchange/transfer.hpp"
@@ -21,6 +23,8 @@
 #include "tools/output/transfer_report.hpp"
 #include "tools/output/units.hpp"
 #include "tools/stored.hpp"
+#include "tools/verbs/export_cubin.hpp"
+#include "tools/verbs/trial_export.hpp"
 #include "tools/verbs/verbs.hpp"
 
 namespace kiln::tools {
@@ -33,6 +37,8 @@ struct ExportOptions {
   std::string arch;
   std::string on;
   std::string output;
+  std::string format;
+  std::string cubin;
   bool database = false;
 };
 
@@ -78,6 +84,7 @@ int export_kernel(Context& context, const ExportOptions& options) {
   std::string name = options.template_name;
   DeviceLimits limits;
   Config config;
+  std::string tuned_with;  // compiler of the measured kernel
   if (!name.empty()) {
     limits = context.limits(options.arch);
     config = choose_config(catalog.at(name), problem, limits, parse_choices("--set", options.set));
@@ -103,9 +110,21 @@ int export_kernel(Context& context, const ExportOptions& options) {
                               name, tune_command));
     }
     limits = known_limits(best.key.device.arch);
+    // A grid may depend on these two, in which devices of an architecture differ.
+    limits.sm_count = best.key.device.sm_count;
+    limits.l2_bytes = best.key.device.l2_bytes;
+    tuned_with = best.environment.toolkit;
   }
   const KernelTemplate& kernel_template = catalog.at(name);
   const auto rendered = render(catalog, kernel_template, config, problem, limits);
+  std::optional<ExportedCubin> cubin;
+  if (!options.cubin.empty()) {
+    cubin =
+        compile_for_export(*context.compiler(), kernel_template, rendered, limits.arch, tuned_with);
+    const auto& bytes = cubin->code.cubin;
+    write_file(options.cubin,
+               std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
+  }
   const bool is_named = !context.flags.json && !options.output.empty() && options.output != "-" &&
                         is_one_line(options.output);
   const std::string text = export_text_as(is_named ? options.output : name + ".cu", rendered,
@@ -120,21 +139,55 @@ int export_kernel(Context& context, const ExportOptions& options) {
     document["template_digest"] = rendered.template_digest;
     document["config"] = to_json(config);
     document["digest"] = rendered.digest;
+    if (cubin) {
+      document["cubin"] = {{"file", options.cubin},
+                           {"bytes", cubin->code.cubin.size()},
+                           {"compiler", cubin->compiler},
+                           {"from_store", cubin->code.from_store}};
+    }
+    add_launches(document, kernel_template, rendered, problem, limits, cubin ? &*cubin : nullptr);
     document["text"] = text;
     write_file(options.output, json_text(document));
   }
   context.note(fmt::format("exported {} {}", name, config.canonical()));
+  if (cubin) {
+    const bool is_timed_code = cubin->code.from_store && cubin->compiler == tuned_with;
+    context.note(fmt::format("{} has the machine code of {}{}", options.cubin, cubin->compiler,
+                             is_timed_code ? ", which was timed"
+                             : tuned_with.empty()
+                                 ? ""
+                                 : "; it was compiled again, because the cubin store no longer has "
+                                   "the code that was timed"));
+  }
   return kExitOk;
 }
 
 int export_something(Context& context, const ExportOptions& options) {
   const auto reject = [](const std::string& text) { throw Error(ErrorKind::usage, text); };
+  if (!options.format.empty()) {
+    if (options.database || !options.set.empty() || !options.arch.empty() ||
+        !options.cubin.empty()) {
+      reject("--format writes trials. Next: leave out --database, --set, --arch and --cubin");
+    }
+    TrialExport wanted{options.format, {}, options.template_name, options.on, options.output};
+    if (options.problem.given()) wanted.request = options.problem.request();
+    return export_trials(context, wanted);
+  }
+  if (options.cubin == "-") {
+    reject("--cubin -: the source text already goes to stdout; give the name of a file");
+  }
+  if (options.database && !options.cubin.empty()) {
+    reject(
+        "--database exports rows, which have no machine code; omit --cubin, or omit --database "
+        "and name a problem");
+  }
   if (options.database) return export_database(context, options);
   if (!options.problem.given()) {
-    reject(fmt::format(
-        "export: name a problem (`{}`) to export a kernel, or give --database to export the stored "
-        "trials",
-        example("beginning")));
+    reject(
+        fmt::format("export: name a problem (`{}`) to export a kernel, or give --database or "
+                    "--format to export "
+                    "the stored trials",
+                    example("beginning")));
   }
   if (!options.set.empty() && options.template_name.empty()) {
     reject(fmt::format("--set works only together with --template; add it, e.g. --template {}",
@@ -151,10 +204,15 @@ Action add_export(CLI::App& verb, const Operation& operation) {
   auto& o = *options;
   verb.add_flag(
       "--database", o.database,
-      "Write all trials and tuning sessions as JSON lines. With a problem, write only the trials "
-      "and sessions of this problem");
-  verb.add_option("--template", o.template_name,
-                  "Export a kernel of TEMPLATE (default: the best stored kernel)")
+      "Write all trials and tuning sessions as JSON lines; with a problem, only those of this "
+      "problem");
+  verb.add_option("--format", o.format,
+                  "Write trials in FORMAT: kernel_tuner, t4 or csv; the first two need a problem")
+      ->type_name("FORMAT");
+  verb.add_option(
+          "--template", o.template_name,
+          "Export a kernel of TEMPLATE (default: the best stored kernel), or only trials of "
+          "TEMPLATE")
       ->type_name("TEMPLATE");
   verb.add_option("--set", o.set,
                   "With --template: fix the values of some tunables. The other tunables stay as "
@@ -165,8 +223,14 @@ Action add_export(CLI::App& verb, const Operation& operation) {
                   "the device)")
       ->type_name("ARCH");
   verb.add_option("--on", o.on,
-                  "Export the best kernel of the device whose name or architecture contains TEXT")
+                  "Export the best kernel, or the trials, of the device whose name or architecture "
+                  "contains TEXT")
       ->type_name("TEXT");
+  verb.add_option("--cubin", o.cubin,
+                  "Also write the machine code to FILE. For the best stored kernel, this is the "
+                  "code that was timed, as long as the cubin store has it. With --json, the "
+                  "document lists the launches")
+      ->type_name("FILE");
   verb.add_option("-o,--output", o.output, "File to write (default: stdout)")->type_name("FILE");
   return [options](Context& context) { return export_something(context, *options); };
 }

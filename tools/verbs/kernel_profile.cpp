@@ -78,7 +78,12 @@ std::vector<LaunchProfile> profile_candidate(EmulatedDevice& device,
     const Matrix& matrix = operands[i];
     if (!matrix.is_empty()) device.fill(matrix.data(), 0, matrix.shape().bytes());
   }
-  const std::int64_t workspace_bytes = prepared.job.workspace_bytes.front();
+  std::int64_t workspace_bytes = prepared.job.workspace_bytes.front();
+  if (!prepared.job.scratch.empty()) {
+    for (const ScratchPlan& scratch : prepared.job.scratch.front()) {
+      workspace_bytes = scratch.offset + scratch.bytes;
+    }
+  }
   DeviceBuffer workspace;
   if (workspace_bytes > 0) {
     workspace = DeviceBuffer(ledger, workspace_bytes, "the workspace");
@@ -90,17 +95,22 @@ std::vector<LaunchProfile> profile_candidate(EmulatedDevice& device,
   std::vector<LaunchProfile> profiles;
   const auto functions = module->functions();
   const auto& geometry = prepared.job.geometry.front();
+  std::vector<bool> has_run(functions.size(), false);
   for (std::size_t i = 0; i < geometry.size(); ++i) {
-    if (geometry[i].left_out()) continue;
+    const std::size_t kernel = geometry[i].kernel_at(i);
+    // Of launches that repeat, the first stands for all.
+    if (geometry[i].left_out() || has_run[kernel]) continue;
+    has_run[kernel] = true;
     LaunchProfile profile;
     profile.geometry = geometry[i];
     profile.blocks = count_of(geometry[i].grid);
-    require(device.prepare(functions[i], geometry[i].smem_bytes), "preparing the kernel");
-    require(device.check_residency(functions[i], geometry[i]), prepared.job.launch_places[i]);
+    require(device.prepare(functions[kernel], geometry[i].smem_bytes), "preparing the kernel");
+    require(device.check_residency(functions[kernel], geometry[i]),
+            prepared.job.launch_places[kernel]);
     const ArgumentPlan& plan = prepared.job.arguments.front()[i];
     std::vector<std::byte> argument(plan.image.size());
     fill_argument(plan, values, argument.data());
-    const LaunchRequest request{.function = functions[i],
+    const LaunchRequest request{.function = functions[kernel],
                                 .geometry = geometry[i],
                                 .arguments = argument.data(),
                                 .argument_bytes = argument.size(),

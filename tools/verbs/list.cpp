@@ -95,7 +95,10 @@ int list_database(Context& context, const ListOptions& options) {
                {"last run"}});
   for (const auto& [summary, last_run, outdated] : lines) {
     const auto& best = summary.best;
-    std::string name = best ? best->key.template_name : "none";
+    const bool is_imported = summary.provenance == Provenance::imported;
+    std::string name = best          ? best->key.template_name
+                       : is_imported ? "none: only imported results"
+                                     : "none";
     if (outdated != Outdated::no) name += fmt::format(" ({})", to_string(outdated));
     table.add_row({heading_text(summary.problem),
                    fmt::format("{} {}", summary.device.name, summary.device.arch), name,

@@ -53,6 +53,7 @@ std::vector<std::string> names_of(const std::vector<DType>& types) {
 /// "integers 0 (n - 1)", as the declaration has it.
 std::string fill_text(const FillSpec& fill) {
   std::string text(to_string(fill.kind));
+  if (!fill.kernel.empty()) text += " " + fill.kernel;
   if (fill.low) text += fmt::format(" {} {}", fill.low->text(), fill.high->text());
   return text;
 }
@@ -87,6 +88,8 @@ std::string operand_text(const OperandSpec& operand) {
   if (operand.ld) text += "  ld " + operand.ld->text();
   if (operand.align) text += "  align " + operand.align->text();
   if (operand.pointers) text += "  pointers";
+  if (operand.scratch) text += "  scratch";
+  if (!operand.file.empty()) text += "  fill file " + operand.file;
   if (operand.fill.kind != FillSpec::Kind::normal) text += "  fill " + fill_text(operand.fill);
   if (operand.when) text += "  when " + operand.when->text();
   return text;
@@ -101,8 +104,10 @@ Json operands_json(const Operation& operation) {
     if (operand.ld) one["ld"] = operand.ld->text();
     if (operand.align) one["align"] = operand.align->text();
     if (operand.pointers) one["pointers"] = true;
+    if (operand.scratch) one["scratch"] = true;
     if (operand.when) one["when"] = operand.when->text();
     if (operand.role != OperandRole::out) one["fill"] = fill_text(operand.fill);
+    if (!operand.file.empty()) one["file"] = operand.file;
     one["comment"] = operand.comment;
     operands.push_back(std::move(one));
   }
@@ -130,6 +135,10 @@ Json reference_json(const Operation& operation) {
   const Operation::Judge& judge = operation.judge;
   Json json = judge.reference ? judge_json(*judge.reference, operation) : Json::object();
   if (judge.checker) json["checker"] = judge_json(*judge.checker, operation);
+  if (!judge.fills.empty()) json["fills"] = Json::array();
+  for (const auto& fill : judge.fills) {
+    json["fills"].push_back(judge_json(fill.kernel, operation));
+  }
   if (!judge.independent.empty()) json["independent"] = judge.independent;
   json["right"] = Json::object();
   for (const auto& right : judge.rights) {
@@ -280,6 +289,7 @@ std::string reference_text(const Operation& operation) {
   std::string text = "\ncorrect results\n" + results.text();
   if (judge.reference) text += judge_text("reference", *judge.reference, operation);
   if (judge.checker) text += judge_text("checker", *judge.checker, operation);
+  for (const auto& fill : judge.fills) text += judge_text("fill", fill.kernel, operation);
   return text;
 }
 

@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <memory>
 #include <set>
 #include <string>
+#include <tuple>
 #include <utility>
 
 #include "cache/files/session_lock.hpp"
@@ -39,6 +41,7 @@ struct Shelf {
   std::optional<Trial> best;
   std::vector<Trial> ranked;  ///< eligible ones, best first; those that are outdated behind others
   std::vector<Trial> failed;
+  std::vector<Trial> imported;                  ///< fastest first, then what failed
   std::map<Outcome, std::uint64_t> by_outcome;  ///< of what is not outdated
   std::map<Outdated, std::map<Outcome, std::uint64_t>> history;
   std::map<std::string, Outdated> outdated;  ///< by the id of a trial; only those that are
@@ -54,7 +57,8 @@ Environment newest_environment(const std::vector<Trial>& trials) {
   const auto newest =
       std::max_element(trials.begin(), trials.end(), [](const Trial& left, const Trial& right) {
         const auto age = [](const Trial& trial) {
-          return std::pair(trial.provenance == Provenance::measured, trial.created_unix_ms);
+          return std::tuple(trial.provenance == Provenance::measured,
+                            trial.provenance != Provenance::imported, trial.created_unix_ms);
         };
         return age(left) < age(right);
       });
@@ -73,6 +77,12 @@ std::optional<Chosen> chosen_on(Context& context, const Problem& problem, const 
   return choose_as_runtime(context, problem, info, environment.toolkit);
 }
 
+/// The time that another autotuner reports; infinite if the candidate failed there.
+double imported_ns(const Trial& trial) {
+  const bool is_timed = trial.outcome == Outcome::ok && trial.timing;
+  return is_timed ? trial.timing->median_ns : std::numeric_limits<double>::infinity();
+}
+
 Shelf shelf_of(Context& context, const TuningStore& store, const Problem& problem,
                const DeviceClass& device) {
   Shelf shelf;
@@ -87,6 +97,7 @@ Shelf shelf_of(Context& context, const TuningStore& store, const Problem& proble
   Present present(context.catalog());
   std::vector<Trial> current;
   for (const auto& trial : all) {
+    if (trial.provenance == Provenance::imported) continue;
     const Outdated outdated = present.outdated(trial);
     if (outdated == Outdated::no) {
       current.push_back(trial);
@@ -95,6 +106,10 @@ Shelf shelf_of(Context& context, const TuningStore& store, const Problem& proble
     }
   }
   for (const auto& trial : latest) {
+    if (trial.provenance == Provenance::imported) {
+      shelf.imported.push_back(trial);
+      continue;
+    }
     const auto outdated = shelf.outdated.find(trial.id);
     const bool is_past = outdated != shelf.outdated.end();
     ++(is_past ? shelf.history[outdated->second] : shelf.by_outcome)[trial.outcome];
@@ -105,6 +120,7 @@ Shelf shelf_of(Context& context, const TuningStore& store, const Problem& proble
     const bool right_past = shelf.outdated.contains(right.id);
     return left_past != right_past ? right_past : better(left, right);
   });
+  std::ranges::stable_sort(shelf.imported, {}, imported_ns);
   std::set<std::string> shared;
   for (const auto& trial : all) shared.insert(trial.shared_from);
   for (const auto& trial : all) {
@@ -211,6 +227,16 @@ std::string sessions_text(const Shelf& shelf) {
   return "\n" + table.text();
 }
 
+/// "5,220 results of another autotuner, not verified by Kiln; fastest: 526 us, tiled block=64".
+std::string imported_text(const Shelf& shelf) {
+  const Trial& fastest = shelf.imported.front();
+  std::string text = fmt::format("{} of another autotuner, not verified by Kiln",
+                                 counted(shelf.imported.size(), "result"));
+  if (fastest.outcome != Outcome::ok) return text;
+  return fmt::format("{}; fastest: {}, {} {}", text, merit_text(fastest), fastest.key.template_name,
+                     fastest.key.config.canonical());
+}
+
 std::size_t shown(const Shelf& shelf, const ShowOptions& options) {
   const std::size_t all = shelf.ranked.size();
   return options.all ? all : std::min(static_cast<std::size_t>(options.top), all);
@@ -228,8 +254,10 @@ std::string shelf_text(const Shelf& shelf, const ShowOptions& options) {
               fmt::format("{} UTC, {}", date_text(shelf.best->created_unix_ms),
                           ran ? environment.canonical() : environment.toolkit));
   } else {
+    const bool only_imported = shelf.by_outcome.empty() && shelf.history.empty();
     facts.add("best",
-              shelf.history.empty()
+              only_imported ? "none: all results are imported, and Kiln has not verified them"
+              : shelf.history.empty()
                   ? "none: no candidate succeeded"
                   : "none: no candidate has succeeded with the current template and operation");
   }
@@ -238,6 +266,7 @@ std::string shelf_text(const Shelf& shelf, const ShowOptions& options) {
     facts.add("history", fmt::format("outdated results ({}): {}", to_string(outdated),
                                      outcomes_text(outcomes)));
   }
+  if (!shelf.imported.empty()) facts.add("imported", imported_text(shelf));
   facts.add("applications get", chosen_text(shelf.chosen));
   text += facts.text();
   text += ranking_text(shelf, shown(shelf, options));
@@ -268,6 +297,11 @@ Json shelf_json(const Shelf& shelf, const ShowOptions& options) {
     json[list].push_back(std::move(row));
   };
   for (std::size_t i = 0; i < shown(shelf, options); ++i) add("ranked", shelf.ranked[i]);
+  json["imported"] = Json::array();
+  const std::size_t imported =
+      options.all ? shelf.imported.size()
+                  : std::min(static_cast<std::size_t>(options.top), shelf.imported.size());
+  for (std::size_t i = 0; i < imported; ++i) json["imported"].push_back(to_json(shelf.imported[i]));
   if (options.all) {
     json["failed"] = Json::array();
     for (const auto& trial : shelf.failed) add("failed", trial);

@@ -94,9 +94,24 @@ std::uint64_t raw_size(const KernelTemplate& kernel_template) {
 std::string launch_text(const KernelTemplate& kernel_template, const LaunchSpec& launch) {
   std::string text = launch.kernel;
   if (launch.template_arguments) text += fmt::format("<{}>", *launch.template_arguments);
-  if (launch.args.empty()) return text;
-  const Operation& operation = *find_operation(kernel_template.operation());
-  return text + fmt::format("({})", argument_text(launch.args, operation));
+  if (!launch.args.empty()) {
+    const Operation& operation = *find_operation(kernel_template.operation());
+    text += fmt::format("({})", argument_text(launch.args, operation));
+  }
+  if (!launch.repeat) return text;
+  text += fmt::format(", repeated {} times", launch.repeat->times.text());
+  const int others = launch.repeat->launches - 1;
+  if (others > 0)
+    text += fmt::format(" with the next {}",
+                        others == 1 ? "launch" : fmt::format("{} launches", others));
+  return text;
+}
+
+/// "partial f32: ceil_div(n, tile)": a scratch array, as its line has it.
+std::string scratch_text(const ScratchSpec& scratch) {
+  std::vector<std::string> extents;
+  for (const Expression& extent : scratch.extents) extents.push_back(extent.text());
+  return fmt::format("{} {}: {}", scratch.name, scratch.type, fmt::join(extents, ", "));
 }
 
 Json template_json(const Catalog& catalog, const KernelTemplate& kernel_template) {
@@ -121,6 +136,10 @@ Json template_json(const Catalog& catalog, const KernelTemplate& kernel_template
   json["launches"] = Json::array();
   for (const auto& launch : kernel_template.launches()) {
     json["launches"].push_back(launch_text(kernel_template, launch));
+  }
+  json["scratch"] = Json::array();
+  for (const ScratchSpec& scratch : kernel_template.run_spec().scratch) {
+    json["scratch"].push_back(scratch_text(scratch));
   }
   json["constants"] = Json::array();
   for (const ConstantSpec& constant : kernel_template.constants()) {
@@ -285,6 +304,9 @@ std::string template_text(const KernelTemplate& kernel_template) {
   for (const auto& launch : kernel_template.launches()) {
     // Kernels of a typed operation are all called in one way.
     if (!launch.args.empty()) facts.add("launch", launch_text(kernel_template, launch));
+  }
+  for (const ScratchSpec& scratch : kernel_template.run_spec().scratch) {
+    facts.add("scratch", scratch_text(scratch));
   }
   for (const ConstantSpec& constant : kernel_template.constants()) {
     facts.add("constant", constant_text(constant, *find_operation(kernel_template.operation())));

@@ -23,6 +23,7 @@
 #include "tools/verbs/stale.hpp"
 #include "tools/verbs/verbs.hpp"
 #include "tuner/compile/pool.hpp"
+#include "tuner/data_file.hpp"
 #include "tuner/session/request.hpp"
 #include "tuner/session/search_space.hpp"
 #include "tuner/session/session.hpp"
@@ -103,6 +104,7 @@ TuneRequest tune_request(const Context& context, const TuneOptions& options,
   request.budget = budget_of(options);
   request.policy.cold = !options.warm;
   request.policy.samples = options.samples;
+  request.policy.data = data_text(problem);
   request.compile_threads = options.compile_threads;
   request.candidate_timeout_s =
       options.candidate_timeout.empty()

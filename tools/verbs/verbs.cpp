@@ -19,6 +19,7 @@ Action add_merge(CLI::App& verb, const Operation& operation);
 Action add_operations(CLI::App& verb, const Operation& operation);
 Action add_prune(CLI::App& verb, const Operation& operation);
 Action add_render(CLI::App& verb, const Operation& operation);
+Action add_replay(CLI::App& verb, const Operation& operation);
 Action add_run(CLI::App& verb, const Operation& operation);
 Action add_show(CLI::App& verb, const Operation& operation);
 Action add_templates(CLI::App& verb, const Operation& operation);
@@ -99,12 +100,16 @@ const std::vector<Verb>& verbs() {
        "application would get, the reason for this choice, and the C++ code that uses the kernel.",
        examples("show"), add_show},
       {"export", kResults, kNoDevice,
-       "Write a kernel as one .cu file, or the database as JSON lines",
+       "Write a kernel as one .cu file, or trials in several formats",
        "By default, export writes the best stored kernel. To choose another kernel, name its "
        "template with --template and fix tunables with --set. The .cu file does not need "
-       "Kiln's headers.",
+       "Kiln's headers. With --database or --format, export writes trials.",
        examples("export"), add_export},
-      {"import", kResults, kNoDevice, "Add results that `kiln export --database` wrote", "",
+      {"import", kResults, kNoDevice, "Add results of another database or another autotuner",
+       "import reads JSON lines that `kiln export --database` wrote. With a problem and a "
+       "template, "
+       "import reads a cache file of Kernel Tuner or a T4 file, which may be compressed with gzip. "
+       "Kiln has not verified such results: they only decide what `kiln tune` tries first.",
        examples("import"), add_import},
       {"merge", kResults, kNoDevice, "Add the results of other databases to one database", "",
        examples("merge"), add_merge},
@@ -114,6 +119,11 @@ const std::vector<Verb>& verbs() {
        examples("prune"), add_prune},
       {"doctor", kMachine, kNoDevice, "Check driver, compiler, device, database and settings",
        "doctor prints a remedy for each fault.", examples("doctor"), add_doctor},
+      {"replay", kMachine, kNoDevice,
+       "Count how many evaluations a search strategy needs in spaces that were fully measured",
+       "The table shows how many configurations a strategy had to evaluate until it found one with "
+       "95 % (98 %) of the best speed: the median over all runs, and how many runs got there.",
+       examples("replay"), add_replay},
       {"devices", kMachine, kNoDevice, "List the GPUs and emulated GPUs that --device accepts",
        "To choose a device, use --device or KILN_DEVICE. To emulate a GPU from your own "
        "device profile, use --device emulated:FILE. By default, verify and inspect use "

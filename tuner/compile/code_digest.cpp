@@ -32,7 +32,7 @@ std::string name_of(const ArgumentPatch& patch, const ProblemCase& tuned) {
       return operation->scalars[patch.index].name;
     }
   } else if (patch.source == ArgumentPatch::Source::workspace) {
-    return "workspace";
+    return patch.index == 0 ? "workspace" : fmt::format("scratch {}", patch.index);
   } else if (patch.index < tuned.operands.size()) {
     return tuned.operands[patch.index].name;
   }
@@ -56,6 +56,11 @@ std::string launch_signature(const EvaluationJob& job, const ProblemCase& tuned)
   std::string text;
   for (std::size_t i = 0; i < job.geometry.size(); ++i) {
     text += fmt::format("case workspace={}\n", job.workspace_bytes[i]);
+    if (!job.scratch.empty()) {
+      for (const ScratchPlan& scratch : job.scratch[i]) {
+        text += fmt::format("scratch {}\n", scratch.bytes);
+      }
+    }
     if (!job.constants.empty()) {
       for (const ConstantFill& fill : job.constants[i]) {
         const ArgumentPatch source{.index = static_cast<std::uint16_t>(fill.operand)};
@@ -66,7 +71,8 @@ std::string launch_signature(const EvaluationJob& job, const ProblemCase& tuned)
       const LaunchGeometry& launch = job.geometry[i][j];
       const std::span<const std::int32_t> values(launch.values.items.data(), launch.values.count);
       text +=
-          fmt::format("launch grid={} block={} cluster={} smem={} values={}{}{}{}\n",
+          fmt::format("launch{} grid={} block={} cluster={} smem={} values={}{}{}{}\n",
+                      launch.kernel < 0 ? "" : fmt::format(" {}", launch.kernel),
                       fmt::join(launch.grid, ","), fmt::join(launch.block, ","),
                       fmt::join(launch.cluster, ","), launch.smem_bytes, fmt::join(values, ","),
                       launch.overlaps ? " overlaps" : "", launch.cooperative ? " cooperative" : "",

@@ -11,8 +11,9 @@
 namespace kiln {
 namespace {
 
-/// The most time that timing one candidate may take, so that a slow one does not use up the budget.
-constexpr double kMostNs = 0.5e9;
+/// The most time that timing one candidate may take, so that a slow one does not use up the budget:
+/// the longer runs are, the less they scatter, and the finalists are timed once more.
+constexpr double kMostNs = 60e6;
 constexpr int kFewestSamples = 3;
 
 int affordable_samples(double batch_ns, int wanted) {
@@ -98,6 +99,22 @@ Benchmarked benchmark(Device& device, const RotatingSets& sets, const Measuremen
   summarise(result.timing);
   add_telemetry(result.timing, device);
   return result;
+}
+
+FirstRun first_run(Device& device, const RotatingSets& sets, const MeasurementPolicy& policy,
+                   const TimedRun& run, double best_ns) {
+  FirstRun first;
+  const auto batch = device.record(
+      [&](int index, void* stream) { return run(sets.set(index), stream); }, 1, first.status);
+  if (!batch) return first;
+  double run_ns = 0.0;
+  first.status = batch->replay(run_ns);
+  if (!first.status.ok() || run_ns <= policy.drop_factor * best_ns) return first;
+  first.hopeless = true;
+  first.timing.samples_ns.push_back(run_ns);
+  summarise(first.timing);
+  add_telemetry(first.timing, device);
+  return first;
 }
 
 void add_telemetry(Timing& timing, Device& device) {

@@ -59,6 +59,20 @@ struct Benchmarked {
                                     const MeasurementPolicy& policy, const TimedRun& run,
                                     double best_ns);
 
+/// If the best candidate takes that long or longer, the first run of another one tells whether it
+/// is worth verifying. Of shorter runs, verification and timing take hardly longer than that.
+inline constexpr double kWorthFirstRunNs = 1e6;
+
+/// Runs a candidate once. It is hopeless if that took more than policy.drop_factor times `best_ns`.
+struct FirstRun {
+  DeviceStatus status;
+  bool hopeless = false;
+  Timing timing;  ///< one sample, if hopeless
+};
+[[nodiscard]] FirstRun first_run(Device& device, const RotatingSets& sets,
+                                 const MeasurementPolicy& policy, const TimedRun& run,
+                                 double best_ns);
+
 /// Adds the current clock, power and temperature.
 void add_telemetry(Timing& timing, Device& device);
 

@@ -33,6 +33,7 @@ std::vector<std::size_t> leave_out_needless(EvaluationSetup& setup, EvaluationJo
     job.arguments[kept] = job.arguments[i];
     if (!job.constants.empty()) job.constants[kept] = job.constants[i];
     job.workspace_bytes[kept] = job.workspace_bytes[i];
+    if (!job.scratch.empty()) job.scratch[kept] = job.scratch[i];
     left.push_back(i);
     ++kept;
   }
@@ -43,6 +44,7 @@ std::vector<std::size_t> leave_out_needless(EvaluationSetup& setup, EvaluationJo
   job.arguments.resize(kept);
   if (!job.constants.empty()) job.constants.resize(kept);
   job.workspace_bytes.resize(kept);
+  if (!job.scratch.empty()) job.scratch.resize(kept);
   return left;
 }
 

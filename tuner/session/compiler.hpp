@@ -3,6 +3,8 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
+#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
@@ -13,7 +15,7 @@
 namespace kiln {
 
 /// A compiler as one phase of a session uses it: what it compiles is given up when the session must
-/// end, and when the phase is over. Thread-safe.
+/// end, when the phase is over, and when it takes longer than the phase allows. Thread-safe.
 class SessionCompiler : public Compiler {
  public:
   /// `must_end` is called from every thread that compiles.
@@ -22,8 +24,15 @@ class SessionCompiler : public Compiler {
 
   [[nodiscard]] CompileResult compile(const CompileRequest& request) override {
     CompileRequest wanted = request;
-    wanted.give_up = [this] { return over_ || must_end_(); };
-    return wanted.give_up() ? given_up_result() : compiler_.compile(wanted);
+    const auto start = std::chrono::steady_clock::now();
+    const auto taken_s = [start] {
+      return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    };
+    wanted.give_up = [this, taken_s] { return over_ || taken_s() > most_s_ || must_end_(); };
+    if (wanted.give_up()) return given_up_result();
+    CompileResult result = compiler_.compile(wanted);
+    if (result.given_up) result.seconds = taken_s();
+    return result;
   }
   [[nodiscard]] std::string identity() const override { return compiler_.identity(); }
   [[nodiscard]] std::string options_text(const CompileRequest& request) const override {
@@ -34,11 +43,14 @@ class SessionCompiler : public Compiler {
   }
   /// Nobody waits any longer for what is being compiled, nor for what will be.
   void end() { over_ = true; }
+  /// Compilations that take longer, also those under way, are given up.
+  void allow(double seconds) { most_s_ = seconds; }
 
  private:
   Compiler& compiler_;
   GiveUp must_end_;
   std::atomic<bool> over_{false};
+  std::atomic<double> most_s_{std::numeric_limits<double>::infinity()};
 };
 
 /// Ends a phase's compilations however the phase is left: declared after what waits for them.

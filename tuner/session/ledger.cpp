@@ -165,6 +165,18 @@ void SessionLedger::enter(const std::string& phase) {
   report();
 }
 
+void SessionLedger::note_compilers(int threads, double busy_share, std::uint64_t put_off) {
+  progress_.compilers = threads;
+  progress_.compilers_busy = busy_share;
+  progress_.put_off = put_off;
+}
+
+void SessionLedger::note_compilation(const std::string& candidate, double seconds) {
+  if (seconds <= progress_.slowest_compile_s) return;
+  progress_.slowest_compile_s = seconds;
+  progress_.slowest_to_compile = candidate;
+}
+
 void SessionLedger::report() {
   estimate();
   context_.observer.on_progress(progress_);

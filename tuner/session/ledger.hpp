@@ -60,6 +60,9 @@ class SessionLedger {
     progress_.device_s += clock_.elapsed_s() - start_s;
     return result;
   }
+  /// How the compilers fared, for the report.
+  void note_compilers(int threads, double busy_share, std::uint64_t put_off);
+  void note_compilation(const std::string& candidate, double seconds);
   void report();
 
   [[nodiscard]] std::uint64_t done() const { return progress_.done; }

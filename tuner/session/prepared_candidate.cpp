@@ -82,6 +82,7 @@ void plan_cases(const KernelTemplate& kernel_template, const Config& config,
                 const DeviceLimits& limits, const std::vector<ProblemCase>& cases,
                 EvaluationJob& job) {
   const bool has_constants = !kernel_template.constants().empty();
+  const bool has_scratch = !kernel_template.run_spec().scratch.empty();
   for (const auto& one : cases) {
     const Problem& problem = one.problem;
     if (!kernel_template.space(problem, limits).contains(config)) {
@@ -89,6 +90,7 @@ void plan_cases(const KernelTemplate& kernel_template, const Config& config,
       job.arguments.emplace_back();
       if (has_constants) job.constants.emplace_back();
       job.workspace_bytes.push_back(0);
+      if (has_scratch) job.scratch.emplace_back();
       continue;
     }
     const LaunchPlanner planner(kernel_template, problem, limits);
@@ -98,7 +100,8 @@ void plan_cases(const KernelTemplate& kernel_template, const Config& config,
       job.arguments.back().assign(job.geometry.back().size(), typed->argument(one));
     }
     if (has_constants) job.constants.push_back(kernel_template.constant_fills(problem));
-    job.workspace_bytes.push_back(planner.workspace_bytes(config));
+    job.workspace_bytes.push_back(planner.own_workspace_bytes(config));
+    if (has_scratch) job.scratch.push_back(planner.scratch(config));
   }
 }
 
@@ -140,7 +143,7 @@ void inspect(PreparedCandidate& prepared, const KernelTemplate& kernel_template,
     return fail(Outcome::out_of_resources, std::move(why));
   }
   if (admission == Admission::runnable) return;
-  if (auto why = why_not_competitive(prepared.compiled); !why.empty()) {
+  if (auto why = why_not_competitive(kernel_template, prepared.compiled); !why.empty()) {
     return fail(Outcome::rejected, std::move(why));
   }
 }

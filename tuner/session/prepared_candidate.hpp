@@ -16,8 +16,9 @@ namespace kiln {
 
 /// What prepare_candidate accepts.
 enum class Admission : std::uint8_t {
-  runnable,     ///< whatever compiles and fits the device
-  competitive,  ///< also: no spilled registers, no instruction that ptxas serialised or ignored
+  runnable,  ///< whatever compiles and fits the device
+  /// Also: no instruction that ptxas serialised or ignored; with cost lines, no spilled registers.
+  competitive,
 };
 
 /// A compiled candidate ready for the evaluator: renders, compiles, plans every case. If it

@@ -25,11 +25,17 @@ struct Progress {
   std::uint64_t given_up = 0;  ///< never tried, because their template is hopeless
   std::optional<Trial> best;
   double elapsed_s = 0.0;
-  double device_s = 0.0;     ///< of that, while a candidate or the finalists were on the device
-  double remaining_s = 0.0;  ///< estimate; the smaller of budget and work left
-  bool by_time = false;      ///< the budget of time ends before `planned` is reached
-  double share = 0.0;        ///< 0 to 1: of that budget if `by_time`, else of `planned`
-  std::string phase;         ///< "preparing", "searching", "finalists", "done"
+  double device_s = 0.0;  ///< of that, while a candidate or the finalists were on the device
+  /// How busy the compilers were until the last candidate began to compile: 0 to 1.
+  double compilers_busy = 0.0;
+  int compilers = 0;
+  std::uint64_t put_off = 0;       ///< never tried, because compiling them takes too long
+  double slowest_compile_s = 0.0;  ///< of one candidate of this run,
+  std::string slowest_to_compile;  ///< which is this one
+  double remaining_s = 0.0;        ///< estimate; the smaller of budget and work left
+  bool by_time = false;            ///< the budget of time ends before `planned` is reached
+  double share = 0.0;              ///< 0 to 1: of that budget if `by_time`, else of `planned`
+  std::string phase;               ///< "preparing", "searching", "finalists", "done"
 };
 
 /// Receives a session's events on the thread that runs it. Must not throw.

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "cache/files/session_lock.hpp"
+#include "tuner/policy.hpp"
 #include "tuner/session/search_space.hpp"
 #include "tuner/strategies/strategy.hpp"
 
@@ -34,10 +35,13 @@ bool belongs(const SessionContext& context, const SearchSpace& space, const Cand
 }
 
 /// What another model predicted, or the same one with another profile, does not count, and no
-/// verdict of another judge. A measured time counts, whatever the driver.
+/// verdict of another judge or on other data. A measured time counts, whatever the driver.
 bool counts_here(const SessionContext& context, const Trial& trial) {
   if (trial.provenance != context.provenance) return false;
   if (trial.provenance != Provenance::compiled && judge_of(trial) != context.judge) return false;
+  if (data_of_policy(trial.environment.policy) != data_of_policy(context.environment.policy)) {
+    return false;
+  }
   return trial.provenance == Provenance::measured ||
          (trial.environment.driver == context.environment.driver &&
           trial.environment.policy == context.environment.policy);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <limits>
 #include <thread>
 #include <utility>
@@ -20,6 +21,21 @@ constexpr std::chrono::milliseconds kWaitSlice{50};
 constexpr double kReportEverySeconds = 1.0;
 /// A default that is expected to take this many times as long as another can wait.
 constexpr double kSlowFactor = 5.0;
+/// A compilation that takes that many times as long as the median is given up, but none that takes
+/// less than some seconds.
+constexpr double kMostOfMedian = 6.0;
+constexpr double kAlwaysAllowedSeconds = 2.0;
+/// If so many proposals in a row would outlast the budget, no more are asked for.
+constexpr int kMostPutOffInARow = 64;
+/// How much the newest of several durations counts in their average.
+constexpr double kNewest = 0.15;
+/// Compilations under way for each that the device waits for, and some that wait for the device.
+constexpr double kCompilationsAhead = 1.5;
+constexpr std::size_t kReady = 3;
+
+void average_in(double& average, double newest) {
+  average = average == 0.0 ? newest : average + kNewest * (newest - average);
+}
 
 }  // namespace
 
@@ -102,32 +118,125 @@ bool ProposalQueue::take(const Candidate& candidate) {
 }
 
 CandidateSearch::CandidateSearch(const SessionContext& context, const BudgetClock& clock,
-                                 SessionLedger& ledger, ProposalQueue& proposals, Prepare prepare)
+                                 SessionLedger& ledger, ProposalQueue& proposals, Prepare prepare,
+                                 std::optional<Pipeline> pipeline)
     : context_(context),
       clock_(clock),
       ledger_(ledger),
       proposals_(proposals),
       prepare_(std::move(prepare)),
-      window_(2 * static_cast<std::size_t>(compile_threads(context.request.compile_threads)) + 2),
-      pool_(compile_threads(context.request.compile_threads)) {}
+      pipeline_(pipeline),
+      threads_(static_cast<std::size_t>(compile_threads(context.request.compile_threads))),
+      pool_(static_cast<int>(threads_),
+            pipeline ? CompilePool::Order::completion : CompilePool::Order::submission) {}
+
+/// Most candidates in the pool. Few, so that each is proposed in the light of many results; but so
+/// many that neither the compilers nor the device wait for the other. A repeatable search must not
+/// depend on durations.
+std::size_t CandidateSearch::window() const {
+  if (!pipeline_) return 2 * threads_ + 2;
+  if (compile_s_ == 0.0 || device_s_ == 0.0) return threads_ + kReady;
+  const double for_device = kCompilationsAhead * compile_s_ / device_s_;
+  if (for_device < static_cast<double>(threads_)) {
+    return static_cast<std::size_t>(std::ceil(for_device)) + kReady;
+  }
+  // The pool is filled between two results, during which so many compilations end.
+  const double ended = static_cast<double>(threads_) * device_s_ / compile_s_;
+  return threads_ + std::min(static_cast<std::size_t>(std::ceil(ended)), threads_) + kReady;
+}
 
 void CandidateSearch::fill() {
   const std::uint64_t most = context_.request.budget.candidates;
-  while (!exhausted_ && pool_.pending() < window_ && !must_end()) {
+  while (!exhausted_ && pool_.pending() < window() && !must_end()) {
     const std::uint64_t begun = pool_.pending() + (decides_ ? 1 : 0);
     if (most > 0 && ledger_.done() + begun >= most) return;
-    auto proposal = proposals_.next();
+    auto proposal = next_proposal();
     if (!proposal) {
       exhausted_ = true;
       return;
     }
-    in_pool_.push_back(*proposal);
-    pool_.submit([this, proposal = std::move(*proposal)] { return prepare_(proposal); });
+    submit(std::move(*proposal));
   }
 }
 
+/// The next one that can be compiled within the budget.
+std::optional<Proposal> CandidateSearch::next_proposal() {
+  for (int i = 0; i < kMostPutOffInARow; ++i) {
+    auto proposal = proposals_.next();
+    if (!proposal || !would_outlast_budget(proposal->candidate)) return proposal;
+    put_off_.push_back(std::move(*proposal));
+  }
+  return std::nullopt;
+}
+
+bool CandidateSearch::would_outlast_budget(const Candidate& candidate) const {
+  return pipeline_ &&
+         pipeline_->forecast.expected_s(candidate).value_or(0.0) > clock_.search_left_s();
+}
+
+void CandidateSearch::submit(Proposal proposal) {
+  in_pool_.push_back(proposal);
+  pool_.submit([this, proposal = std::move(proposal)] { return prepare_(proposal); });
+}
+
+Proposal CandidateSearch::taken_out(const Candidate& candidate) {
+  const auto found = std::find_if(in_pool_.begin(), in_pool_.end(), [&](const Proposal& proposal) {
+    return proposal.candidate == candidate;
+  });
+  Proposal proposal = std::move(*found);
+  in_pool_.erase(found);
+  return proposal;
+}
+
+double CandidateSearch::cost_s(const Candidate& candidate) const {
+  if (!pipeline_ || compile_s_ == 0.0) return 1.0;
+  const double compile_s = pipeline_->forecast.expected_s(candidate).value_or(compile_s_);
+  return std::max(compile_s / static_cast<double>(threads_), device_s_);
+}
+
+/// Learns how long compilations take, and what is too long.
+void CandidateSearch::note_compilation(const Proposal& proposal,
+                                       const PreparedCandidate& prepared) {
+  const double seconds = prepared.compiled.seconds;
+  // What was not even rendered took no time.
+  if (prepared.compiled.from_store || seconds <= 0.0) return;
+  ledger_.note_compilation(candidate_text(proposal.candidate), seconds);
+  if (!pipeline_) return;
+  pipeline_->forecast.observe(proposal.candidate, seconds);
+  average_in(compile_s_, seconds);
+  const double most = kMostOfMedian * pipeline_->forecast.median_s();
+  pipeline_->compiler.allow(patience_ * std::max(most, kAlwaysAllowedSeconds));
+}
+
+void CandidateSearch::note_device(double seconds) {
+  average_in(device_s_, seconds);
+}
+
+/// What was put off comes last, with more patience. False if there is none, or no time for it.
+bool CandidateSearch::resume_put_off() {
+  const std::size_t count = put_off_.size();
+  if (pipeline_) {
+    patience_ *= 2.0;
+    const double most = kMostOfMedian * pipeline_->forecast.median_s();
+    pipeline_->compiler.allow(patience_ * std::max(most, kAlwaysAllowedSeconds));
+  }
+  bool any = false;
+  for (std::size_t i = 0; i < count; ++i) {
+    Proposal proposal = std::move(put_off_.front());
+    put_off_.pop_front();
+    if (would_outlast_budget(proposal.candidate)) {
+      put_off_.push_back(std::move(proposal));
+      continue;
+    }
+    submit(std::move(proposal));
+    any = true;
+  }
+  return any;
+}
+
 std::string CandidateSearch::run(const Consume& consume, const WhileWaiting& while_waiting) {
-  const std::string state = consume_all(consume, while_waiting);
+  std::string state = consume_all(consume, while_waiting);
+  ledger_.note_compilers(static_cast<int>(threads_), pool_.busy_share(), put_off_.size());
   // What is still in the pool would only take CPU time from the phases to come.
   pool_.close();
   return state;
@@ -137,19 +246,28 @@ std::string CandidateSearch::consume_all(const Consume& consume,
                                          const WhileWaiting& while_waiting) {
   while (true) {
     fill();
+    if (pool_.pending() == 0 && exhausted_ && !put_off_.empty()) {
+      if (!resume_put_off()) return "budget";
+    }
     if (pool_.pending() == 0 && exhausted_) return "complete";
     if (pool_.pending() == 0) return end_state();
     while (!wait_for_result(while_waiting)) {
       if (must_end()) return end_state();
     }
     if (must_end()) return end_state();
-    const Proposal proposal = std::move(in_pool_.front());
-    in_pool_.pop_front();
     const PreparedCandidate prepared = pool_.take();
+    const Proposal proposal = taken_out(prepared.candidate);
+    note_compilation(proposal, prepared);
     if (abandoned_.contains(proposal.candidate.template_name)) continue;
+    if (prepared.compiled.given_up) {
+      put_off_.push_back(proposal);
+      continue;
+    }
+    const double start_s = clock_.elapsed_s();
     decides_ = true;
     const bool decided = consume(proposal, prepared);
     decides_ = false;
+    note_device(clock_.elapsed_s() - start_s);
     if (!decided) return end_state();
   }
 }

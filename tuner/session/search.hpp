@@ -10,6 +10,8 @@
 #include <string>
 
 #include "tuner/compile/pool.hpp"
+#include "tuner/session/compile_forecast.hpp"
+#include "tuner/session/compiler.hpp"
 #include "tuner/session/ledger.hpp"
 #include "tuner/session/prepared_candidate.hpp"
 #include "tuner/session/search_space.hpp"
@@ -58,8 +60,11 @@ class ProposalQueue {
   std::set<std::string> abandoned_;
 };
 
-/// Moves candidates through the compile pool to the caller that evaluates them, in the order in
-/// which they were proposed.
+/// Moves candidates through the compile pool to the caller that evaluates them: in the order in
+/// which they were proposed where a run has to be repeatable, else as they come. Then it also keeps
+/// slow compilations from using up the budget: one that is expected to outlast it is not begun, and
+/// one that takes many times as long as the others is given up and waits until nothing else is
+/// left.
 class CandidateSearch {
  public:
   using Prepare = std::function<PreparedCandidate(const Proposal&)>;
@@ -68,8 +73,15 @@ class CandidateSearch {
   /// Decides a candidate that needs no compiler; false if there is none. Empty: there never is.
   using WhileWaiting = std::function<bool()>;
 
+  /// What a search that takes results as they come needs; all must outlive it.
+  struct Pipeline {
+    CompileForecast& forecast;
+    SessionCompiler& compiler;
+  };
+  /// Without a pipeline it is repeatable.
   CandidateSearch(const SessionContext& context, const BudgetClock& clock, SessionLedger& ledger,
-                  ProposalQueue& proposals, Prepare prepare);
+                  ProposalQueue& proposals, Prepare prepare,
+                  std::optional<Pipeline> pipeline = std::nullopt);
 
   /// Fills the pool. run() does it too; calling it earlier, or while a candidate runs, uses idle
   /// time.
@@ -79,6 +91,9 @@ class CandidateSearch {
   /// Returns how the session ended: "complete" (nothing is left), "budget" or "interrupted". Once.
   /// `while_waiting` is called as long as the compilers have nothing ready.
   [[nodiscard]] std::string run(const Consume& consume, const WhileWaiting& while_waiting = {});
+  /// Seconds by which a try of the candidate is expected to delay the others. Without a pipeline
+  /// all tries cost the same.
+  [[nodiscard]] double cost_s(const Candidate& candidate) const;
   /// Candidates of that template are dropped from now on, in the pool as well.
   void abandon(const std::string& template_name);
   /// Whether the session was stopped, or has no time left to search in. From any thread.
@@ -89,16 +104,29 @@ class CandidateSearch {
  private:
   [[nodiscard]] std::string consume_all(const Consume& consume, const WhileWaiting& while_waiting);
   [[nodiscard]] bool wait_for_result(const WhileWaiting& while_waiting);
+  [[nodiscard]] std::optional<Proposal> next_proposal();
+  [[nodiscard]] bool would_outlast_budget(const Candidate& candidate) const;
+  void submit(Proposal proposal);
+  [[nodiscard]] Proposal taken_out(const Candidate& candidate);
+  void note_compilation(const Proposal& proposal, const PreparedCandidate& prepared);
+  void note_device(double seconds);
+  [[nodiscard]] std::size_t window() const;
+  [[nodiscard]] bool resume_put_off();
 
   const SessionContext& context_;
   const BudgetClock& clock_;
   SessionLedger& ledger_;
   ProposalQueue& proposals_;
   Prepare prepare_;
-  std::size_t window_;  ///< most candidates in the pool
+  std::optional<Pipeline> pipeline_;
+  std::size_t threads_;
   bool exhausted_ = false;
   bool decides_ = false;  ///< a candidate is neither in the pool nor recorded
   std::deque<Proposal> in_pool_;
+  std::deque<Proposal> put_off_;  ///< because compiling them takes too long
+  double patience_ = 1.0;         ///< doubled each time that those are taken up again
+  double compile_s_ = 0.0;        ///< of the last compilations, on average; 0: not known
+  double device_s_ = 0.0;         ///< likewise of what came after them
   std::set<std::string> abandoned_;
   CompilePool pool_;  ///< last: its threads use what is above
 };

@@ -102,6 +102,19 @@ std::optional<Choices> applicable(const ParamSpace& space, const Choices& choice
   return result;
 }
 
+/// The space with the values that a user asks for. They are searched even if the template prefers
+/// others: then its preferences about these tunables do not count.
+ParamSpace as_asked(const ParamSpace& whole, const Choices& choices) {
+  if (choices.empty()) return whole;
+  ParamSpace narrowed = whole.narrowed(choices);
+  if (!narrowed.has_preferences() || narrowed.preferred().default_config()) return narrowed;
+  // A template that prefers nothing of its own for this problem has other reasons.
+  if (!whole.preferred().default_config()) return narrowed;
+  std::vector<std::string> names;
+  for (const auto& [name, values] : choices) names.push_back(name);
+  return narrowed.indifferent_to(names);
+}
+
 std::vector<const KernelTemplate*> selected(const Catalog& catalog, const Problem& problem,
                                             const std::vector<std::string>& only) {
   std::vector<const KernelTemplate*> result;
@@ -161,7 +174,7 @@ SearchSpace make_search_space(const Catalog& catalog, const Problem& problem,
       leave_out(why);
       return;
     }
-    ParamSpace narrowed = narrowing->empty() ? std::move(whole) : whole.narrowed(*narrowing);
+    ParamSpace narrowed = as_asked(whole, *narrowing);
     if (!narrowed.default_config()) {
       leave_out(
           fmt::format("no configuration is valid for this problem on this device: {}",

@@ -22,9 +22,11 @@
 #include "tuner/kept_sizes.hpp"
 #include "tuner/session/begin_task.hpp"
 #include "tuner/session/checks.hpp"
+#include "tuner/session/compile_forecast.hpp"
 #include "tuner/session/compiler.hpp"
 #include "tuner/session/context.hpp"
 #include "tuner/session/finalists.hpp"
+#include "tuner/session/imported.hpp"
 #include "tuner/session/ledger.hpp"
 #include "tuner/session/prepared_candidate.hpp"
 #include "tuner/session/resume.hpp"
@@ -45,6 +47,8 @@ constexpr double kHopelessFactor = 20.0;
 /// Number of kernels that are tried first because an application would get them without tuning: a
 /// session of one second must not end with a slower one.
 constexpr std::size_t kMostLikely = 8;
+/// Of another autotuner's results.
+constexpr std::size_t kMostImported = 8;
 /// Predictions' substitute for a measurement policy: they change with the model.
 constexpr std::string_view kPredictionPolicy = "model 3";
 /// How soon a wait for the set-up notices the session's end.
@@ -52,6 +56,11 @@ constexpr std::chrono::milliseconds kWaitSlice{50};
 
 bool is_modelled(const SessionContext& context) {
   return context.provenance == Provenance::modelled;
+}
+
+/// Whether the run must not depend on how long anything takes.
+bool is_repeatable(const SessionContext& context) {
+  return is_modelled(context) || context.request.budget.candidates > 0;
 }
 
 /// One tuning run on a device.
@@ -69,17 +78,24 @@ class DeviceSession {
                    ? checks_share_s(request_.budget)
                    : finalists_share_s(request_.budget, request_.policy.finalists)),
         space_(space),
-        strategy_(make_strategy(request_.strategy,
-                                {space_, context.problem, context.limits, context.device,
-                                 request_.seed, [this] { return search_.must_end(); }})),
+        forecast_(space),
+        strategy_(make_strategy(
+            request_.strategy,
+            {space_, context.problem, context.limits, context.device, request_.seed,
+             [this] { return search_.must_end(); },
+             [this](const Candidate& candidate) { return search_.cost_s(candidate); }})),
         proposals_({space_, context.problem, context.limits, context.device, request_.seed},
                    *strategy_),
         cases_(verification_cases(request_.tuned, request_.thoroughness)),
         ledger_(context, space_, strategy_->canonical(), clock_),
         finalists_(context, ledger_),
         variants_(context, space_, cases_),
-        search_(context, clock_, ledger_, proposals_,
-                [this](const Proposal& proposal) { return prepare(proposal); }) {}
+        search_(
+            context, clock_, ledger_, proposals_,
+            [this](const Proposal& proposal) { return prepare(proposal); },
+            is_repeatable(context)
+                ? std::nullopt
+                : std::optional(CandidateSearch::Pipeline{forecast_, search_compiler_})) {}
 
   [[nodiscard]] TuneResult run();
 
@@ -103,6 +119,7 @@ class DeviceSession {
   Evaluator& evaluator_;
   BudgetClock clock_;
   const SearchSpace& space_;
+  CompileForecast forecast_;
   std::unique_ptr<Strategy> strategy_;
   ProposalQueue proposals_;
   std::vector<ProblemCase> cases_;
@@ -211,6 +228,9 @@ void DeviceSession::take_over() {
     if (trial.environment != context_.environment) ++elsewhere;
     ledger_.take_over(std::move(trial));
   }
+  for (const Candidate& candidate : imported_candidates(context_, space_, kMostImported)) {
+    proposals_.add_likely(candidate);
+  }
   if (inheritance.known.empty() && !request_.again) add_likely();
   for (const auto& candidate : inheritance.unfinished) proposals_.add_unfinished(candidate);
   if (elsewhere > 0) {
@@ -280,8 +300,7 @@ bool DeviceSession::decide(const Proposal& proposal, const PreparedCandidate& pr
 
 /// Off for reproducible or count-limited sessions: spare tries depend on how long compilers take.
 bool DeviceSession::fills_waits() const {
-  return request_.fill_waits && request_.budget.candidates == 0 &&
-         context_.provenance == Provenance::measured;
+  return request_.fill_waits && !is_repeatable(context_);
 }
 
 /// False if there was none, or the session's end came first.
@@ -325,7 +344,8 @@ bool DeviceSession::evaluate(const Proposal& proposal, const EvaluationJob& plan
   trial.message = std::move(evaluation->message);
   trial.timing = std::move(evaluation->timing);
   // With any other outcome the verifier reached no verdict.
-  if (trial.outcome == Outcome::ok || trial.outcome == Outcome::wrong_result) {
+  if ((trial.outcome == Outcome::ok && !evaluation->hopeless) ||
+      trial.outcome == Outcome::wrong_result) {
     trial.verification = std::move(evaluation->verification);
   }
   return true;

@@ -12,8 +12,6 @@ namespace {
 
 /// From the best so far to the next starting point.
 constexpr int kSteps = 3;
-/// Of the model's order, before the first descent.
-constexpr int kScreened = 32;
 
 }  // namespace
 
@@ -128,11 +126,6 @@ std::optional<Candidate> LocalStrategy::few_steps_from(Candidate candidate) {
   }
   if (!may_propose(candidate)) return std::nullopt;
   return taken(std::move(candidate));
-}
-
-std::unique_ptr<Strategy> make_guided(const StrategyInput& input) {
-  return std::make_unique<LocalStrategy>("guided", input.space, input.seed,
-                                         make_strategy("model", input), kScreened);
 }
 
 std::unique_ptr<Strategy> make_local(const StrategyInput& input) {

@@ -17,6 +17,7 @@ std::unique_ptr<Strategy> make_guided(const StrategyInput& input);
 std::unique_ptr<Strategy> make_local(const StrategyInput& input);
 std::unique_ptr<Strategy> make_model(const StrategyInput& input);
 std::unique_ptr<Strategy> make_random(const StrategyInput& input);
+std::unique_ptr<Strategy> make_surrogate(const StrategyInput& input);
 
 namespace {
 
@@ -26,11 +27,10 @@ struct StrategyRow {
   std::unique_ptr<Strategy> (*make)(const StrategyInput& input);
 };
 
-// By name. Each is defined in the file of its name, which the build finds without a list; guided
-// is local search, too.
+// By name. Each is defined in the file of its name, which the build finds without a list.
 constexpr StrategyRow kStrategies[] = {
     {"exhaustive", make_exhaustive}, {kGuided, make_guided},  {"local", make_local},
-    {"model", make_model},           {"random", make_random},
+    {"model", make_model},           {"random", make_random}, {"surrogate", make_surrogate},
 };
 
 }  // namespace

@@ -43,6 +43,9 @@ struct StrategyInput {
   /// Whether no proposal will be used any more; empty: they all may be. For what takes long, from
   /// any thread.
   std::function<bool()> must_end = {};
+  /// Seconds by which a try of that candidate is expected to delay the others, compiling included;
+  /// empty: all tries cost the same. For the thread that uses the strategy.
+  std::function<double(const Candidate&)> cost_s = {};
 };
 
 /// A stretch of a search space that is tried before the ones after it.

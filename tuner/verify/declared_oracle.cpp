@@ -1,18 +1,19 @@
 // SPDX-FileCopyrightText: 2026 The Kiln authors
 // SPDX-License-Identifier: Apache-2.0
-// What is right for a declared operation: its reference and its checker, and its rules.
+// What is right for a declared operation: its reference and its checker, and its rules; and what
+// its fill kernels make.
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <map>
-#include <string_view>
 #include <vector>
 
 #include "kiln/error.hpp"
-#include "runtime/compile/constant_arrays.hpp"
+#include "tuner/data_file.hpp"
 #include "tuner/verify/judge_buffers.hpp"
+#include "tuner/verify/judge_module.hpp"
 
 namespace kiln {
 namespace {
@@ -26,52 +27,17 @@ bool needs_reference(const ReferencePlan& plan) {
 class DeclaredOracles : public OracleSource {
  public:
   DeclaredOracles(MemoryLedger& memory, SupportKernels& support, const EvaluationSetup& setup)
-      : ledger(memory),
-        kernels(support),
-        setup_(setup),
-        operation_(setup.cases.front().problem.operation) {
-    DeviceStatus status;
-    module_ = ledger.device().load(setup.reference.cubin, setup.reference.names, status);
-    if (!module_ || module_->functions().empty()) {
-      const ReferencePlan& plan = setup.reference_plans.front();
-      throw Error(
-          ErrorKind::device,
-          fmt::format("{} cannot be loaded on the device: {}",
-                      plan.place.empty() ? plan.checker_place : plan.place, status.message));
-    }
-  }
+      : ledger(memory), kernels(support), judges(memory.device(), setup), setup_(setup) {}
 
   [[nodiscard]] std::unique_ptr<Oracle> oracle(std::size_t index,
                                                std::uint64_t seed_of_case) override;
-  void run_reference(const LaunchGeometry& geometry, const ReferencePlan& plan,
-                     const ArgumentValues& values) {
-    fill(plan.place, plan.constants, values);
-    const auto status = run(module_->functions().front(), geometry, plan.argument, values);
-    if (!status.ok()) refuse(ErrorKind::template_, plan.place, status);
-  }
-  /// It is the last of the kernels, or the only one.
-  void run_checker(const ReferencePlan& plan, const ArgumentValues& values) {
-    fill(plan.checker_place, plan.checker_constants, values);
-    const auto status =
-        run(module_->functions().back(), plan.checker_geometry, plan.checker_argument, values);
-    // It may be the candidate's doing, whose results the checker reads.
-    if (!status.ok()) refuse(ErrorKind::device, plan.checker_place, status);
-  }
 
   MemoryLedger& ledger;
   SupportKernels& kernels;
+  JudgeModule judges;
 
  private:
-  void fill(std::string_view place, const std::vector<ConstantFill>& constants,
-            const ArgumentValues& values);
-  [[nodiscard]] DeviceStatus run(DeviceFunction function, const LaunchGeometry& geometry,
-                                 const ArgumentPlan& plan, const ArgumentValues& values);
-  [[noreturn]] void refuse(ErrorKind kind, std::string_view place,
-                           const DeviceStatus& status) const;
-
   const EvaluationSetup& setup_;  ///< until the references are computed
-  std::string operation_;
-  std::unique_ptr<LoadedModule> module_;
 };
 
 class DeclaredOracle : public Oracle {
@@ -84,7 +50,7 @@ class DeclaredOracle : public Oracle {
     return kind == DataKind::normal || plan_.integer_range > 0;
   }
   [[nodiscard]] FillRecipe recipe(DataKind kind) const override {
-    return {kind, seed_, std::max(plan_.integer_range, 1)};
+    return {kind, seed_, std::max(plan_.integer_range, 1), scalars(kind)};
   }
   /// Results of whole numbers are exact with the stated scalars.
   [[nodiscard]] std::vector<Scalar> scalars(DataKind kind) const override {
@@ -95,6 +61,12 @@ class DeclaredOracle : public Oracle {
   }
   [[nodiscard]] bool is_deterministic() const override { return plan_.deterministic; }
   [[nodiscard]] std::string scope() const override { return describe(plan_.parts); }
+  void make(OperandSet& operands, const FillRecipe& recipe) override;
+  [[nodiscard]] std::string makers_text() const override {
+    std::string text;
+    for (const FillRun& fill : plan_.fills) text += (text.empty() ? "" : ", ") + fill.place;
+    return text;
+  }
   void learn(DataKind kind, OperandSet& operands) override;
   [[nodiscard]] WrongOutput compare(DataKind kind, std::size_t output,
                                     const RunOperands& run) override;
@@ -119,19 +91,54 @@ class DeclaredOracle : public Oracle {
   ReferencePlan plan_;
   std::uint64_t seed_;
   std::map<std::size_t, std::vector<Expected>> integer_, normal_;  ///< by output, of each part
+  RunOperands filled_;  ///< the operands that the reference was computed from
 };
+
+void DeclaredOracle::make(OperandSet& operands, const FillRecipe& recipe) {
+  const CaseParts whole;
+  const RunOperands run = run_operands(operands);
+  for (std::size_t i = 0; i < operands.count(); ++i) {
+    const Matrix& to = operands[i];
+    if (!operands.is_made_input(i, recipe.kind) || !is_of_file(operands.plan(i), recipe.kind)) {
+      continue;
+    }
+    const DevicePtr known = filled_.empty() ? 0 : filled_[i]->kept(recipe.kind);
+    if (known != 0) {
+      shared_.kernels.copy(to.data(), known, to.shape().bytes());
+    } else {
+      load_data(shared_.ledger.device(), operands.plan(i), to.data());
+    }
+  }
+  const std::size_t first = shared_.judges.count() - plan_.fills.size();
+  for (std::size_t i = 0; i < plan_.fills.size(); ++i) {
+    const FillRun& fill = plan_.fills[i];
+    if (std::ranges::none_of(fill.operands, [&](std::uint16_t index) {
+          return operands.is_made_input(index, recipe.kind) &&
+                 !is_of_file(operands.plan(index), recipe.kind);
+        })) {
+      continue;
+    }
+    const JudgedPart all{case_, whole, 0, recipe, run, run};
+    JudgeBuffers buffers(shared_.ledger, shared_.kernels, all, JudgeRole::fill);
+    buffers.provide(fill.argument);
+    buffers.provide(fill.constants);
+    shared_.judges.run({first + i, fill.place, fill.geometry, fill.argument, fill.constants},
+                       buffers.values(recipe.scalars), ErrorKind::template_);
+  }
+}
 
 void DeclaredOracle::learn(DataKind kind, OperandSet& operands) {
   auto& expected = kind == DataKind::integer ? integer_ : normal_;
   expected.clear();
+  filled_ = run_operands(operands);
   if (!needs_reference(plan_)) return;
-  const RunOperands run = run_operands(operands);
   for (const std::int64_t start : starts(kind)) {
-    const JudgedPart part{case_, plan_.parts, start, recipe(kind), run};
-    JudgeBuffers buffers(shared_.ledger, shared_.kernels, part, false);
+    const JudgedPart part{case_, plan_.parts, start, recipe(kind), filled_, filled_};
+    JudgeBuffers buffers(shared_.ledger, shared_.kernels, part, JudgeRole::reference);
     buffers.provide(plan_.argument);
     buffers.provide(plan_.constants);
-    shared_.run_reference(geometry_, plan_, buffers.values(scalars(kind)));
+    shared_.judges.run({0, plan_.place, geometry_, plan_.argument, plan_.constants},
+                       buffers.values(scalars(kind)), ErrorKind::template_);
     for (const OutputRule& rule : plan_.rules) {
       const bool is_computed = rule.kind != RightSpec::Kind::checker && has_elements(rule.operand);
       if (is_computed) expected[rule.operand].push_back(buffers.take(rule.operand));
@@ -212,11 +219,16 @@ CompareResult DeclaredOracle::compare_part(const OutputRule& rule, bool exact,
 
 CompareResult DeclaredOracle::check_part(DataKind kind, std::int64_t start,
                                          const RunOperands& run) {
-  const JudgedPart part{case_, plan_.parts, start, recipe(kind), run};
-  JudgeBuffers buffers(shared_.ledger, shared_.kernels, part, true);
+  const JudgedPart part{case_, plan_.parts, start, recipe(kind), run, filled_};
+  JudgeBuffers buffers(shared_.ledger, shared_.kernels, part, JudgeRole::checker);
   buffers.provide(plan_.checker_argument);
   buffers.provide(plan_.checker_constants);
-  shared_.run_checker(plan_, buffers.values(scalars(kind)));
+  // It is the last of the kernels but those that fill. A fault may be the candidate's doing, whose
+  // results the checker reads.
+  const std::size_t checker = shared_.judges.count() - plan_.fills.size() - 1;
+  shared_.judges.run({checker, plan_.checker_place, plan_.checker_geometry, plan_.checker_argument,
+                      plan_.checker_constants},
+                     buffers.values(scalars(kind)), ErrorKind::device);
   const CountResult counted = buffers.verdict();
   CompareResult found;
   found.failures = counted.count;
@@ -249,44 +261,6 @@ CompareResult DeclaredOracle::value_at(const OperandPart& part, DevicePtr data,
     device.copy_to_host(&value.first_value_bits, reinterpret_cast<DevicePtr>(args.from), bytes);
   }
   return value;
-}
-
-void DeclaredOracles::fill(std::string_view place, const std::vector<ConstantFill>& constants,
-                           const ArgumentValues& values) {
-  if (constants.empty()) return;
-  Device& device = ledger.device();
-  std::vector<ConstantArray> arrays;
-  DeviceStatus status = find_constant_arrays(device, *module_, constants, arrays);
-  if (status.ok()) {
-    status = fill_constant_arrays(device, arrays, values.operands, device.own_stream());
-  }
-  if (status.ok()) return;
-  throw Error(ErrorKind::template_, fmt::format("{}: {}", place, status.message));
-}
-
-DeviceStatus DeclaredOracles::run(DeviceFunction function, const LaunchGeometry& geometry,
-                                  const ArgumentPlan& plan, const ArgumentValues& values) {
-  std::vector<std::byte> argument(plan.image.size());
-  fill_argument(plan, values, argument.data());
-  LaunchRequest request;
-  request.function = function;
-  request.geometry = geometry;
-  request.arguments = argument.data();
-  request.argument_bytes = argument.size();
-  request.parameters = plan.parameters;
-  Device& device = ledger.device();
-  DeviceStatus status = device.launch(request, device.own_stream());
-  if (const DeviceStatus end = device.synchronize(); status.ok()) status = end;
-  return status;
-}
-
-void DeclaredOracles::refuse(ErrorKind kind, std::string_view place,
-                             const DeviceStatus& status) const {
-  throw Error(
-      kind,
-      fmt::format(
-          "{} {}: {}. Next: correct this kernel. Until then, Kiln cannot verify any kernel of {}",
-          place, status.found ? "has an error" : "does not run", status.message, operation_));
 }
 
 std::unique_ptr<Oracle> DeclaredOracles::oracle(std::size_t index, std::uint64_t seed_of_case) {

@@ -9,8 +9,8 @@
 namespace kiln {
 
 JudgeBuffers::JudgeBuffers(MemoryLedger& ledger, SupportKernels& kernels, const JudgedPart& part,
-                           bool checks)
-    : ledger_(ledger), kernels_(kernels), part_(part), checks_(checks) {
+                           JudgeRole role)
+    : ledger_(ledger), kernels_(kernels), part_(part), role_(role) {
   const std::size_t count = part.problem.operands.size();
   for (auto* const buffers : {&own_, &float64_, &magnitudes_, &before_}) buffers->resize(count);
   for (auto* const at : {&own_data_, &own_at_, &float64_at_, &magnitudes_at_, &before_at_})
@@ -42,6 +42,7 @@ void JudgeBuffers::provide(const ArgumentPlan& argument) {
         break;
       case Source::workspace:
       case Source::scalar:
+      case Source::seed:
         break;
     }
   }
@@ -55,6 +56,7 @@ ArgumentValues JudgeBuffers::values(const std::vector<Scalar>& scalars) const {
   ArgumentValues values{own_at_, float64_at_, magnitudes_at_, scalars};
   values.before = before_at_;
   values.verdict = verdict_.address();
+  values.seed = seed_of(part_.recipe);
   return values;
 }
 
@@ -93,7 +95,10 @@ OperandPart JudgeBuffers::part_of(std::size_t index) const {
 void JudgeBuffers::provide_own(std::size_t index) {
   const OperandRole role = part_.problem.operands[index].role;
   const auto offset = static_cast<DevicePtr>(part_of(index).offset);
-  if (checks_ || role == OperandRole::in) {
+  if (is_overwritten(index)) {
+    own_[index] = filled(index);
+    own_data_[index] = own_[index].address() + offset;
+  } else if (role_ != JudgeRole::reference || role == OperandRole::in) {
     own_data_[index] = part_.run[index]->data() + offset;
   } else if (role == OperandRole::inout) {
     own_[index] = filled(index);
@@ -121,10 +126,18 @@ void JudgeBuffers::provide_before(std::size_t index) {
 void JudgeBuffers::provide_float64(std::size_t index) {
   float64_[index] = zeros(index, float64_bytes(index));
   float64_at_[index] = float64_[index].address();
-  if (!checks_ && part_.problem.operands[index].role == OperandRole::out) return;
+  if (role_ == JudgeRole::reference && part_.problem.operands[index].role == OperandRole::out)
+    return;
   const OperandPart part = part_of(index);
-  convert(part.shape, part_.run[index]->data() + static_cast<DevicePtr>(part.offset),
-          float64_at_[index]);
+  DeviceBuffer before;
+  if (is_overwritten(index)) before = filled(index);
+  const DevicePtr from = before.address() != 0 ? before.address() : part_.run[index]->data();
+  convert(part.shape, from + static_cast<DevicePtr>(part.offset), float64_at_[index]);
+}
+
+/// An input that a candidate, or this kernel, may have changed.
+bool JudgeBuffers::is_overwritten(std::size_t index) const {
+  return role_ != JudgeRole::fill && part_.problem.operands[index].scratch;
 }
 
 void JudgeBuffers::provide_verdict() {
@@ -136,14 +149,16 @@ void JudgeBuffers::provide_verdict() {
 
 std::string JudgeBuffers::purpose(std::size_t index) const {
   return fmt::format("operand {} of the {}", part_.problem.operands[index].name,
-                     checks_ ? "checker" : "reference");
+                     role_ == JudgeRole::reference ? "reference"
+                     : role_ == JudgeRole::checker ? "checker"
+                                                   : "fill kernel");
 }
 
 /// All of the operand as it was before any run.
 DeviceBuffer JudgeBuffers::filled(std::size_t index) {
   const OperandPlan& plan = part_.problem.operands[index];
   DeviceBuffer buffer(ledger_, plan.shape.bytes(), purpose(index));
-  kernels_.fill_random(fill_arguments(plan, buffer.address(), index, part_.recipe));
+  write_filled(kernels_, plan, *part_.filled[index], buffer.address(), index, part_.recipe);
   return buffer;
 }
 

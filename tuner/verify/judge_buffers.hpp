@@ -27,14 +27,24 @@ struct JudgedPart {
   std::int64_t start = 0;
   FillRecipe recipe;       ///< what inputs were filled by
   const RunOperands& run;  ///< of the whole case
+  /// The operands that have the copies of what was made (Matrix::kept()); the same as `run` before
+  /// any run.
+  const RunOperands& filled;
 };
 
-/// Memory that a reference or a checker works on for one part: only what its argument asks for.
+/// Whose memory it is.
+enum class JudgeRole : std::uint8_t {
+  reference,  ///< computes what is written, from what `JudgedPart::run` has been filled with
+  checker,    ///< looks at what is there
+  fill,       ///< writes what is there
+};
+
+/// Memory that a kernel of the operation's file works on for one part: only what its argument asks
+/// for.
 class JudgeBuffers {
  public:
-  /// The reference computes what is written, from what `part.run` has been filled with; the checker
-  /// (`checks`) looks at what is there.
-  JudgeBuffers(MemoryLedger& ledger, SupportKernels& kernels, const JudgedPart& part, bool checks);
+  JudgeBuffers(MemoryLedger& ledger, SupportKernels& kernels, const JudgedPart& part,
+               JudgeRole role);
 
   /// All that the argument mentions.
   void provide(const ArgumentPlan& argument);
@@ -53,6 +63,7 @@ class JudgeBuffers {
   void provide_before(std::size_t index);
   void provide_float64(std::size_t index);
   void provide_verdict();
+  [[nodiscard]] bool is_overwritten(std::size_t index) const;
   [[nodiscard]] DeviceBuffer filled(std::size_t index);
   /// What errors and findings call its memory.
   [[nodiscard]] std::string purpose(std::size_t index) const;
@@ -65,7 +76,7 @@ class JudgeBuffers {
   MemoryLedger& ledger_;
   SupportKernels& kernels_;
   JudgedPart part_;
-  bool checks_;
+  JudgeRole role_;
   std::vector<DeviceBuffer> own_, float64_, magnitudes_, before_;
   std::vector<DeviceBuffer> pointers_;  ///< to rows of these
   /// What kernels get; own data is what own_at_ leads to where that is an array of pointers.

@@ -37,20 +37,18 @@ struct WrongOutput {
 /// "" where there is no bound, as for exact ones, or no number.
 [[nodiscard]] std::string excess_text(double worst_ratio, std::uint64_t failures);
 
-/// Knows what is right for one case, and how the case must be run for that. Used by one thread.
-class Oracle {
+/// Knows what is right for one case, and how the case must be run for that: on what data, which it
+/// makes as far as kernels do. Used by one thread.
+class Oracle : public InputMaker {
  public:
-  Oracle() = default;
-  Oracle(const Oracle&) = delete;
-  Oracle& operator=(const Oracle&) = delete;
-  virtual ~Oracle() = default;
-
   /// Whether the case is judged with that kind of data.
   [[nodiscard]] virtual bool has(DataKind kind) const = 0;
   [[nodiscard]] virtual FillRecipe recipe(DataKind kind) const = 0;
   [[nodiscard]] virtual std::vector<Scalar> scalars(DataKind kind) const = 0;
   /// Those in words where they are not what the problem states, for messages; else "".
   [[nodiscard]] virtual std::string conditions(DataKind) const { return {}; }
+  /// What make() runs, as errors begin: "polygon.cu:12: the fill kernel slopes_of".
+  [[nodiscard]] virtual std::string makers_text() const { return {}; }
   /// Computes the reference from what `operands` are filled with, which it may change.
   virtual void learn(DataKind kind, OperandSet& operands) = 0;
 

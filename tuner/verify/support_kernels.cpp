@@ -84,6 +84,11 @@ void SupportKernels::convert(const ConvertArgs& args) {
   launch(convert_, args.rows * args.cols, &args);
 }
 
+void SupportKernels::copy(DevicePtr to, DevicePtr from, std::int64_t bytes) {
+  const DeviceStatus status = device_.copy_on_device(to, from, bytes, device_.own_stream());
+  if (!status.ok()) throw_support_failure(status.message);
+}
+
 CompareResult SupportKernels::compare(CompareArgs args) {
   CompareResult result;
   const DevicePtr place = results_.address() + kCompareOffset;

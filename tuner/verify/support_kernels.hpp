@@ -24,6 +24,7 @@ class SupportKernels {
   void fill_random(const FillArgs& args);
   void absolute(const AbsoluteArgs& args);
   void convert(const ConvertArgs& args);
+  void copy(DevicePtr to, DevicePtr from, std::int64_t bytes);
   /// `args.result` is filled here.
   [[nodiscard]] CompareResult compare(CompareArgs args);
 

@@ -56,7 +56,7 @@ struct Verifier::Case {
   /// Whether what was filled in must be there after a run.
   [[nodiscard]] bool must_stay(std::size_t index, DataKind kind) const {
     return operands.is_input(index) && operands.plan(index).role == OperandRole::in &&
-           index != oracle->ignored(kind);
+           !operands.plan(index).scratch && index != oracle->ignored(kind);
   }
   /// The input in whose place the second run writes that output.
   [[nodiscard]] std::optional<std::size_t> shared_input(std::size_t output, DataKind kind) const {
@@ -219,17 +219,55 @@ Verifier::Verifier(MemoryLedger& ledger, SupportKernels& kernels, const Evaluati
     }
     for (const DataKind kind : {DataKind::integer, DataKind::normal}) {
       if (!added.oracle->has(kind)) continue;
-      added.operands.fill_inputs(kernels, added.oracle->recipe(kind));
+      added.operands.make_inputs(kernels, added.oracle->recipe(kind), *added.oracle);
+      added.operands.keep_made_inputs(ledger, kernels, kind);
       added.oracle->learn(kind, added.operands);
     }
   }
   scratch_ = DeviceBuffer(ledger, scratch_bytes, "the reference copy of the inputs");
+  for (const auto& added : cases_) {
+    if (added->judged) check_made_inputs(*added);
+  }
+}
+
+/// What a fill kernel does beside its work would be taken for a candidate's fault.
+void Verifier::check_made_inputs(Case& problem) {
+  OperandSet& operands = problem.operands;
+  for (const DataKind kind : {DataKind::integer, DataKind::normal}) {
+    if (!problem.oracle->has(kind) || problem.oracle->makers_text().empty()) continue;
+    const FillRecipe recipe = problem.oracle->recipe(kind);
+    operands.make_inputs(kernels_, recipe, *problem.oracle);
+    std::optional<std::string> complaint;
+    for (std::size_t i = 0; i < operands.count() && !complaint; ++i) {
+      if (!operands.is_input(i) || operands[i].is_empty()) continue;
+      Checks checks(kernels_);
+      const OperandPlan& plan = operands.plan(i);
+      const bool made = operands.is_made_input(i, kind);
+      write_filled(kernels_, plan, operands[i], scratch_.address(), i, recipe);
+      checks.zones(operands[i].buffer(), plan.name);
+      checks.same_with_padding(
+          plan.shape, operands[i].data(), scratch_.address(),
+          made ? fmt::format("two runs gave different data for {}", plan.name)
+               : fmt::format("it changed {}, which it does not fill,", plan.name));
+      complaint = checks.first_complaint();
+    }
+    if (!complaint) continue;
+    throw Error(ErrorKind::template_,
+                fmt::format("{} for {} ({}): {}. Next: correct this kernel. Until then, Kiln "
+                            "cannot verify any kernel of {}",
+                            problem.oracle->makers_text(), describe(operands.problem()),
+                            describe(kind), *complaint, operands.problem().problem.operation));
+  }
 }
 
 Verifier::~Verifier() = default;
 
 OperandSet& Verifier::tuned_operands() {
   return cases_.front()->operands;
+}
+
+InputMaker& Verifier::tuned_inputs() {
+  return *cases_.front()->oracle;
 }
 
 Verdict Verifier::judge(const Subject& subject) {
@@ -291,7 +329,12 @@ bool Verifier::judge_case(const Subject& subject, std::size_t index, DataKind ki
     problem.second[i].buffer().poison(GuardedBuffer::kSecondPoison);
   }
   if (workspace) workspace->poison();
-  const Run first{kind, false, !problem.oracle->ignored(kind) && workspace == nullptr};
+  const bool has_scratch = !subject.scratch.empty() && !subject.scratch[index].empty();
+  for (std::size_t i = 0; has_scratch && i < subject.scratch[index].size(); ++i) {
+    subject.scratch[index][i].buffer->poison();
+  }
+  const Run first{kind, false,
+                  !problem.oracle->ignored(kind) && workspace == nullptr && !has_scratch};
   verdict.status = run(subject, index, arguments);
   if (!verdict.status.ok() || !results_are_right(problem, first, verdict)) return false;
   if (const auto complaint = problem.oracle->look_closer(kind, operands, false)) {
@@ -306,7 +349,7 @@ bool Verifier::judge_case(const Subject& subject, std::size_t index, DataKind ki
   // Where runs may differ, only the oracle can tell what the leftovers have done.
   const bool may_differ = !problem.oracle->is_deterministic();
   if (may_differ && !results_are_right(problem, {kind, true}, verdict)) return false;
-  auto complaint = damage(problem, kind, workspace, workspace_bytes);
+  auto complaint = damage(problem, kind, subject, index);
   if (!complaint) complaint = problem.oracle->look_closer(kind, operands, true);
   return complaint ? refuse(*complaint) : true;
 }
@@ -362,6 +405,10 @@ void Verifier::prepare_second_run(Case& problem, DataKind kind, RunArguments& ar
   OperandSet& operands = problem.operands;
   const FillRecipe recipe = problem.oracle->recipe(kind);
   for (std::size_t i = 0; i < operands.count(); ++i) {
+    if (!operands.plan(i).scratch || !operands.is_input(i) || operands[i].is_empty()) continue;
+    write_filled(kernels_, operands.plan(i), operands[i], operands[i].data(), i, recipe);
+  }
+  for (std::size_t i = 0; i < operands.count(); ++i) {
     if (!problem.is_output(i) || operands[i].is_empty()) continue;
     arguments.operands[i] = problem.second[i].argument();
     std::optional<std::size_t> source;
@@ -371,16 +418,15 @@ void Verifier::prepare_second_run(Case& problem, DataKind kind, RunArguments& ar
       arguments.operands[*shared] = arguments.operands[i];
     }
     if (!source) continue;
-    kernels_.fill_random(
-        fill_arguments(operands.plan(*source), problem.second[i].data(), *source, recipe));
+    write_filled(kernels_, operands.plan(*source), operands[*source], problem.second[i].data(),
+                 *source, recipe);
   }
   operands.reset_peaks();
 }
 
 /// What runs may not do, whatever their results: a complaint, or nothing.
 std::optional<std::string> Verifier::damage(const Case& problem, DataKind kind,
-                                            const GuardedBuffer* workspace,
-                                            std::int64_t workspace_bytes) {
+                                            const Subject& subject, std::size_t index) {
   const OperandSet& operands = problem.operands;
   const FillRecipe recipe = problem.oracle->recipe(kind);
   for (std::size_t i = 0; i < operands.count(); ++i) {
@@ -393,7 +439,7 @@ std::optional<std::string> Verifier::damage(const Case& problem, DataKind kind,
     if (!problem.is_output(i) || operands[i].is_empty()) continue;
     if (operands.plan(i).role == OperandRole::inout) {
       if (operands[i].shape().ld == operands[i].shape().cols) continue;
-      kernels_.fill_random(fill_arguments(operands.plan(i), scratch_.address(), i, recipe));
+      write_filled(kernels_, operands.plan(i), operands[i], scratch_.address(), i, recipe);
       for (const Matrix* const written : {&operands[i], &problem.second[i]}) {
         checks.same_padding(written->shape(), written->data(), scratch_.address(),
                             operands.plan(i).name);
@@ -411,12 +457,17 @@ std::optional<std::string> Verifier::damage(const Case& problem, DataKind kind,
   for (std::size_t i = 0; i < operands.count(); ++i) {
     const OperandPlan& plan = operands.plan(i);
     if (problem.must_stay(i, kind) && !operands[i].is_empty()) {
-      kernels_.fill_random(fill_arguments(plan, scratch_.address(), i, recipe));
+      write_filled(kernels_, plan, operands[i], scratch_.address(), i, recipe);
       checks.same_with_padding(plan.shape, operands[i].data(), scratch_.address(),
                                "changed input " + plan.name);
       checks.zones(operands[i].buffer(), plan.name);
     } else if (plan.shape.recorded) {
       checks.zones(operands[i].buffer(), plan.name);
+    } else if (plan.scratch && operands.is_input(i) && !operands[i].is_empty()) {
+      checks.zones(operands[i].buffer(), plan.name);
+      if (plan.shape.ld == plan.shape.cols) continue;
+      write_filled(kernels_, plan, operands[i], scratch_.address(), i, recipe);
+      checks.same_padding(plan.shape, operands[i].data(), scratch_.address(), plan.name);
     }
   }
   for (std::size_t i = 0; i < operands.count(); ++i) {
@@ -424,9 +475,13 @@ std::optional<std::string> Verifier::damage(const Case& problem, DataKind kind,
     checks.zones(operands[i].buffer(), operands.plan(i).name);
     checks.zones(problem.second[i].buffer(), operands.plan(i).name);
   }
-  if (workspace) {
-    checks.unused_workspace(*workspace, workspace_bytes);
-    checks.zones(*workspace, "the workspace");
+  if (!subject.workspaces.empty() && subject.workspaces[index] != nullptr) {
+    const GuardedBuffer& workspace = *subject.workspaces[index];
+    checks.unused_workspace(workspace, subject.workspace_bytes[index]);
+    checks.zones(workspace, "the workspace");
+  }
+  if (!subject.scratch.empty()) {
+    for (const auto& [name, buffer] : subject.scratch[index]) checks.zones(*buffer, name);
   }
   for (std::size_t i = 0; i < operands.count(); ++i) {
     if (!problem.is_output(i) || !problem.oracle->is_deterministic()) continue;
@@ -463,6 +518,9 @@ void Verifier::repair_zones(const Subject& subject) {
   }
   for (GuardedBuffer* workspace : subject.workspaces) {
     if (workspace) workspace->paint_zones();
+  }
+  for (const auto& arrays : subject.scratch) {
+    for (const auto& scratch : arrays) scratch.buffer->paint_zones();
   }
 }
 

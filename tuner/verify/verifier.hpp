@@ -29,6 +29,12 @@ struct Subject {
   /// for several, and how much of it the case may use. Empty: no case has any.
   std::vector<GuardedBuffer*> workspaces;
   std::vector<std::int64_t> workspace_bytes;
+  /// Further memory that launches share, of each case. Empty: no case has any.
+  struct Scratch {
+    std::string name;
+    GuardedBuffer* buffer = nullptr;
+  };
+  std::vector<std::vector<Scratch>> scratch = {};
   std::string accepted = {};  ///< EvaluationJob::accepted
 };
 
@@ -61,10 +67,13 @@ class Verifier {
   /// Operands of the tuned case; after a passed judgement they contain normal random numbers,
   /// unless that case is skipped: then nothing is ever written to them.
   [[nodiscard]] OperandSet& tuned_operands();
+  /// Makes what the operation's fill kernels make, for further sets of those operands.
+  [[nodiscard]] InputMaker& tuned_inputs();
 
  private:
   struct Case;
   class Checks;
+  void check_made_inputs(Case& problem);
   [[nodiscard]] bool judge_case(const Subject& subject, std::size_t index, DataKind kind,
                                 Verdict& verdict);
   [[nodiscard]] DeviceStatus run(const Subject& subject, std::size_t index,
@@ -79,8 +88,7 @@ class Verifier {
   [[nodiscard]] bool has_bytes(const Matrix& output, const WrongOutput& wrong, int pattern) const;
   void prepare_second_run(Case& problem, DataKind kind, RunArguments& arguments);
   [[nodiscard]] std::optional<std::string> damage(const Case& problem, DataKind kind,
-                                                  const GuardedBuffer* workspace,
-                                                  std::int64_t workspace_bytes);
+                                                  const Subject& subject, std::size_t index);
   void repair_zones(const Subject& subject);
 
   Device& device_;

@@ -17,6 +17,14 @@ std::uint64_t mixed(std::uint64_t seed) {
   return seed ^ (seed >> 31);
 }
 
+}  // namespace
+
+std::uint64_t seed_of(const FillRecipe& recipe) {
+  return mixed(mixed(recipe.seed) + (recipe.kind == DataKind::integer ? 1 : 0));
+}
+
+namespace {
+
 std::int64_t matrix_footprint(const MatrixShape& shape) {
   const std::int64_t of_pointers =
       shape.pointers ? shape.rows * static_cast<std::int64_t>(sizeof(DevicePtr)) : 0;
@@ -69,6 +77,23 @@ void Matrix::write_pointers() {
   pointers_.device().copy_to_device(pointers_.address(), addresses.data(), bytes_of(addresses));
 }
 
+void Matrix::keep(MemoryLedger& ledger, SupportKernels& kernels, DataKind kind,
+                  const std::string& purpose) {
+  if (is_empty()) return;
+  DeviceBuffer& copy = kept_[static_cast<std::size_t>(kind)];
+  if (copy.address() == 0) copy = DeviceBuffer(ledger, shape_.bytes(), purpose);
+  kernels.copy(copy.address(), data(), shape_.bytes());
+}
+
+void write_filled(SupportKernels& kernels, const OperandPlan& plan, const Matrix& of, DevicePtr to,
+                  std::size_t index, const FillRecipe& recipe) {
+  if (const DevicePtr kept = of.kept(recipe.kind); kept != 0) {
+    kernels.copy(to, kept, plan.shape.bytes());
+  } else {
+    kernels.fill_random(fill_arguments(plan, to, index, recipe));
+  }
+}
+
 FillArgs fill_arguments(const OperandPlan& plan, DevicePtr data, std::size_t index,
                         const FillRecipe& recipe) {
   using enum FillSpec::Kind;
@@ -101,6 +126,9 @@ FillArgs fill_arguments(const OperandPlan& plan, DevicePtr data, std::size_t ind
     case positive:
       args.distribution = kFillPositive;
       break;
+    case kernel:  // 0 until the kernel has run
+      args.distribution = kFillInteger;
+      return args;
   }
   if (whole) args.distribution = kFillInteger;
   args.lo = plan.fill.kind == normal ? -recipe.integer_range : plan.fill.kind == positive ? 1 : 0;
@@ -137,6 +165,10 @@ double OperandSet::judged_bytes(const ProblemCase& one) {
     const auto own = static_cast<double>(matrix_footprint(operand.shape));
     const double wide = sizeof(double) * static_cast<double>(operand.shape.elements());
     const bool written = operand.role != OperandRole::in;
+    // Copies, by kind of data.
+    for (const DataKind kind : {DataKind::integer, DataKind::normal}) {
+      if (operand.role != OperandRole::out && is_made(operand, kind)) bytes += own;
+    }
     // Of a result: two, what is expected, and its magnitude.
     bytes += written ? 2.0 * own + 2.0 * wide : own + wide;
     if (operand.role != OperandRole::out) largest_input = std::max(largest_input, own);
@@ -160,9 +192,37 @@ bool OperandSet::is_input(std::size_t index) const {
 void OperandSet::fill_inputs(SupportKernels& kernels, const FillRecipe& recipe) {
   for (std::size_t i = 0; i < count(); ++i) {
     if (!is_input(i) || matrices_[i].is_empty()) continue;
+    write_filled(kernels, plan(i), matrices_[i], matrices_[i].data(), i, recipe);
+  }
+  reset_peaks();
+}
+
+bool OperandSet::is_made_input(std::size_t index, DataKind kind) const {
+  return is_input(index) && is_made(plan(index), kind) && !matrices_[index].is_empty();
+}
+
+bool OperandSet::has_made_inputs(DataKind kind) const {
+  for (std::size_t i = 0; i < count(); ++i) {
+    if (is_made_input(i, kind)) return true;
+  }
+  return false;
+}
+
+void OperandSet::make_inputs(SupportKernels& kernels, const FillRecipe& recipe, InputMaker& maker) {
+  for (std::size_t i = 0; i < count(); ++i) {
+    if (!is_input(i) || matrices_[i].is_empty()) continue;
     kernels.fill_random(fill_arguments(plan(i), matrices_[i].data(), i, recipe));
   }
   reset_peaks();
+  if (has_made_inputs(recipe.kind)) maker.make(*this, recipe);
+}
+
+void OperandSet::keep_made_inputs(MemoryLedger& ledger, SupportKernels& kernels, DataKind kind) {
+  for (std::size_t i = 0; i < count(); ++i) {
+    if (!is_made_input(i, kind)) continue;
+    matrices_[i].keep(ledger, kernels, kind,
+                      fmt::format("the copy of operand {} of {}", plan(i).name, describe(case_)));
+  }
 }
 
 void OperandSet::reset_peaks() {
@@ -180,7 +240,7 @@ RunArguments OperandSet::arguments(std::vector<Scalar> scalars, DevicePtr worksp
 }
 
 RotatingSets::RotatingSets(MemoryLedger& ledger, SupportKernels& kernels, OperandSet& first,
-                           std::int64_t footprint_bytes, std::uint64_t seed)
+                           std::int64_t footprint_bytes, std::uint64_t seed, InputMaker* maker)
     : first_(first) {
   const std::int64_t each = std::max<std::int64_t>(OperandSet::touched_bytes(first.problem()), 1);
   const std::int64_t wanted = std::min<std::int64_t>(footprint_bytes / each + 1, kMaxSets);
@@ -191,7 +251,9 @@ RotatingSets::RotatingSets(MemoryLedger& ledger, SupportKernels& kernels, Operan
     OperandSet set(ledger, first.problem(), "a rotated set");
     FillRecipe recipe;
     recipe.seed = seed + static_cast<std::uint64_t>(count());
-    set.fill_inputs(kernels, recipe);
+    recipe.scalars = first.problem().scalars;
+    InputMaker none;
+    set.make_inputs(kernels, recipe, maker == nullptr ? none : *maker);
     others_.push_back(std::move(set));
   }
 }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -19,7 +20,35 @@ enum class DataKind : std::uint8_t { integer, normal };
 struct FillRecipe {
   DataKind kind = DataKind::normal;
   std::uint64_t seed = 1;
-  int integer_range = 2;  ///< integers of [-range, range], unsigned types [0, range]
+  int integer_range = 2;             ///< integers of [-range, range], unsigned types [0, range]
+  std::vector<Scalar> scalars = {};  ///< of the runs, which fill kernels may get as well
+};
+
+/// What fill kernels get as their seed.
+[[nodiscard]] std::uint64_t seed_of(const FillRecipe& recipe);
+
+/// Whether an operand's data of that kind come from a file.
+[[nodiscard]] inline bool is_of_file(const OperandPlan& plan, DataKind kind) {
+  return !plan.data.path.empty() && kind == DataKind::normal;
+}
+/// Whether they are made by a kernel or come from a file, once for each recipe, and are copied from
+/// there on.
+[[nodiscard]] inline bool is_made(const OperandPlan& plan, DataKind kind) {
+  return plan.fill.kind == FillSpec::Kind::kernel || is_of_file(plan, kind);
+}
+
+class OperandSet;
+
+/// Makes what kernels of the operation's file compute from other operands, and what files have.
+class InputMaker {
+ public:
+  InputMaker() = default;
+  InputMaker(const InputMaker&) = delete;
+  InputMaker& operator=(const InputMaker&) = delete;
+  virtual ~InputMaker() = default;
+  /// Fills those operands of a set whose other inputs were filled by that recipe. Throws
+  /// Error(template_) that names the kernel, or Error(usage) that names the file.
+  virtual void make(OperandSet&, const FillRecipe&) {}
 };
 
 /// Memory and data of one operand.
@@ -41,12 +70,25 @@ class Matrix {
   /// Whether the pointers, if there are any, are as they were.
   [[nodiscard]] bool has_its_pointers() const;
   void write_pointers();
+  /// Copies the data, which a kernel has made, so that it can be restored.
+  void keep(MemoryLedger& ledger, SupportKernels& kernels, DataKind kind,
+            const std::string& purpose);
+  /// The copy; 0 if there is none.
+  [[nodiscard]] DevicePtr kept(DataKind kind) const {
+    return kept_[static_cast<std::size_t>(kind)].address();
+  }
 
  private:
   MatrixShape shape_;
   GuardedBuffer buffer_;
-  DeviceBuffer pointers_;  ///< to the rows
+  DeviceBuffer pointers_;             ///< to the rows
+  std::array<DeviceBuffer, 2> kept_;  ///< by DataKind
 };
+
+/// Writes to `to` what operand `index`, planned like that, is filled with by the recipe, with its
+/// padding: `of` has the data that was made.
+void write_filled(SupportKernels& kernels, const OperandPlan& plan, const Matrix& of, DevicePtr to,
+                  std::size_t index, const FillRecipe& recipe);
 
 /// Puts the addresses of a shape's rows, the first at `data`, into memory that kernels get instead.
 [[nodiscard]] DeviceBuffer make_pointers(MemoryLedger& ledger, const MatrixShape& shape,
@@ -67,7 +109,14 @@ class OperandSet {
   [[nodiscard]] static std::int64_t touched_bytes(const ProblemCase& one);
 
   /// Fills all that is read; NaN goes into leading-dimension padding. What amax() records is reset.
+  /// What kernels make is copied from what keep_made_inputs() has kept for that kind of data, or
+  /// else is 0.
   void fill_inputs(SupportKernels& kernels, const FillRecipe& recipe);
+  /// The same, but what kernels make is made by `maker`.
+  void make_inputs(SupportKernels& kernels, const FillRecipe& recipe, InputMaker& maker);
+  /// Keeps copies of what was made.
+  void keep_made_inputs(MemoryLedger& ledger, SupportKernels& kernels, DataKind kind);
+  [[nodiscard]] bool has_made_inputs(DataKind kind) const;
   void reset_peaks();
   /// Operands without elements are null, which applications may pass as well.
   [[nodiscard]] RunArguments arguments(std::vector<Scalar> scalars, DevicePtr workspace) const;
@@ -80,6 +129,8 @@ class OperandSet {
   [[nodiscard]] const Matrix& operator[](std::size_t index) const { return matrices_[index]; }
   /// Whether the operand is read, and so is filled: not what is only written, or recorded.
   [[nodiscard]] bool is_input(std::size_t index) const;
+  /// Whether a kernel or a file makes its data of that kind, of which it has some.
+  [[nodiscard]] bool is_made_input(std::size_t index, DataKind kind) const;
 
  private:
   ProblemCase case_;
@@ -95,8 +146,9 @@ class OperandSet {
 class RotatingSets {
  public:
   /// As many sets as make the footprint exceed `footprint_bytes`, within the ledger and kMaxSets.
+  /// `maker`: of what kernels make of the inputs; null: no kernel makes any.
   RotatingSets(MemoryLedger& ledger, SupportKernels& kernels, OperandSet& first,
-               std::int64_t footprint_bytes, std::uint64_t seed);
+               std::int64_t footprint_bytes, std::uint64_t seed, InputMaker* maker = nullptr);
   [[nodiscard]] int count() const { return static_cast<int>(others_.size()) + 1; }
   [[nodiscard]] const OperandSet& set(int run) const;
 

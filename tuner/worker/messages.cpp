@@ -21,7 +21,7 @@ struct LastEnumerator<OperandRole> {
 };
 template <>
 struct LastEnumerator<FillSpec::Kind> {
-  static constexpr FillSpec::Kind value = FillSpec::Kind::sorted;
+  static constexpr FillSpec::Kind value = FillSpec::Kind::kernel;
 };
 template <>
 struct LastEnumerator<RightSpec::Kind> {
@@ -33,7 +33,7 @@ struct LastEnumerator<NumberType> {
 };
 template <>
 struct LastEnumerator<ArgumentPatch::Source> {
-  static constexpr ArgumentPatch::Source value = ArgumentPatch::Source::scalar;
+  static constexpr ArgumentPatch::Source value = ArgumentPatch::Source::seed;
 };
 template <>
 struct LastEnumerator<Outcome> {
@@ -117,15 +117,17 @@ KILN_WIRE_FIELDS(NamedType, slot, type)
 KILN_WIRE_FIELDS(Problem, operation, sizes, types, traits, epilogue)
 KILN_WIRE_FIELDS(MatrixShape, rows, cols, ld, type, alignment, recorded, pointers, line)
 KILN_WIRE_FIELDS(OperandFill, kind, low, high)
-KILN_WIRE_FIELDS(OperandPlan, name, role, present, shape, fill)
+KILN_WIRE_FIELDS(DataFile, path, offset, digest)
+KILN_WIRE_FIELDS(OperandPlan, name, role, present, shape, fill, scratch, data)
 KILN_WIRE_FIELDS(ProblemCase, problem, operands, scalars, products, kept_sizes)
 KILN_WIRE_FIELDS(ArgumentPatch, source, type, index, at, offset, declared)
 KILN_WIRE_FIELDS(ArgumentPlan, image, parameters, patches)
 KILN_WIRE_FIELDS(OutputRule, kind, operand, relative, magnitude, absolute)
 KILN_WIRE_FIELDS(CaseParts, size, extent, length, rows)
 KILN_WIRE_FIELDS(ConstantFill, array, operand, bytes, place)
+KILN_WIRE_FIELDS(FillRun, argument, geometry, constants, place, operands)
 KILN_WIRE_FIELDS(ReferencePlan, argument, checker_argument, checker_geometry, constants,
-                 checker_constants, checker, place, checker_place, parts, rules, scalars,
+                 checker_constants, checker, place, checker_place, parts, fills, rules, scalars,
                  scalars_text, integer_range, deterministic)
 KILN_WIRE_FIELDS(CompiledUnit, cubin, names)
 KILN_WIRE_FIELDS(LaunchValues, items, count)
@@ -133,17 +135,18 @@ KILN_WIRE_FIELDS(TensorMapPlan, strides, offset, extents, box, pointer_at, ld_at
                  promotion, type, rank)
 KILN_WIRE_FIELDS(TensorMapPlans, items, count)
 KILN_WIRE_FIELDS(LaunchGeometry, grid, block, cluster, smem_bytes, values, maps, overlaps,
-                 cooperative, allowed)
+                 cooperative, allowed, kernel)
+KILN_WIRE_FIELDS(ScratchPlan, name, bytes, offset)
 KILN_WIRE_FIELDS(MeasurementPolicy, cold, l2_multiple, samples, batch_ms, drop_factor, finalists,
-                 unlike_finalists, finalist_rounds)
+                 unlike_finalists, finalist_rounds, data)
 KILN_WIRE_FIELDS(EvaluationSetup, cases, support, reference, reference_geometry, reference_plans,
                  epilogue, policy, seed, memory_limit_bytes)
 KILN_WIRE_FIELDS(EvaluationJob, label, accepted, unit, launch_places, geometry, arguments,
-                 constants, workspace_bytes, best_ns, timeout_s, time_it, check)
+                 constants, workspace_bytes, scratch, best_ns, timeout_s, time_it, check)
 KILN_WIRE_FIELDS(Timing, samples_ns, median_ns, spread_ns, sm_clock_mhz, power_w, temperature_c,
                  interleaved)
 KILN_WIRE_FIELDS(Verification, passed, worst_ratio, evidence, checked)
-KILN_WIRE_FIELDS(Evaluation, outcome, message, verification, timing)
+KILN_WIRE_FIELDS(Evaluation, outcome, message, verification, timing, hopeless)
 KILN_WIRE_FIELDS(EvaluationReply, evaluation, device_lost)
 KILN_WIRE_FIELDS(ComparisonRow, label, outcome, message, timing, ratio, ratio_spread)
 KILN_WIRE_FIELDS(Comparison, jobs, baselines, note)

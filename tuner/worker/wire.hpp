@@ -35,7 +35,7 @@ struct Frame {
 };
 
 /// Changes whenever the layout of a message does; both ends refuse frames of another version.
-inline constexpr std::uint16_t kWireVersion = 8;
+inline constexpr std::uint16_t kWireVersion = 9;
 
 /// Header (magic, version, type, length, digest of the payload), then the payload.
 [[nodiscard]] std::string encode_frame(FrameType type, std::string_view payload);

@@ -110,9 +110,9 @@ TEST(ForeignResults, KnowTheFailuresOfBothFormats) {
   std::string results;
   for (const std::string_view word :
        {"constraints", "compile", "runtime", "correctness", "timeout"}) {
-    results += fmt::format(
-        R"({}{{"configuration": {{"block": {}}}, "times": {{}}, "invalidity": "{}", "correctness": 0}})",
-        results.empty() ? "" : ",", results.size(), word);
+    results += fmt::format(R"({}{{"configuration": {{"block": {}}}, "times": {{}},)"
+                           R"("invalidity": "{}", "correctness": 0}})",
+                           results.empty() ? "" : ",", results.size(), word);
   }
   outcomes.clear();
   for (const ForeignResult& result : parse("{\"results\": [" + results + "]}").results) {
@@ -129,8 +129,9 @@ TEST(ForeignResults, MayUsePythonsWordsForNumbers) {
 }
 
 TEST(ForeignResults, MayHaveSortedKeys) {
-  const ForeignResults file = parse(
-      R"({"cache": {"2": {"block": 2, "time": 1.5}}, "device_name": "x", "tune_params_keys": ["block"]})");
+  const ForeignResults file =
+      parse(R"({"cache": {"2": {"block": 2, "time": 1.5}}, "device_name": "x",)"
+            R"("tune_params_keys": ["block"]})");
   ASSERT_EQ(file.results.size(), 1U);
   EXPECT_EQ(file.results[0].time_ms, 1.5);
 }

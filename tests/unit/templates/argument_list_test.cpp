@@ -300,8 +300,9 @@ TEST(ArgumentList, MistakesAreShownWhereTheyAre) {
               HasSubstr("this expression cannot use the workspace"));
   EXPECT_THAT(list_complaint("workspace - 4"), HasSubstr("args.cu:1:26: write the workspace as"));
   EXPECT_THAT(list_complaint("workspace +"), HasSubstr("args.cu:1:27: an expression"));
-  EXPECT_THAT(list_complaint("x.f64"),
-              HasSubstr("only a reference or a checker can use the suffix \".f64\""));
+  EXPECT_THAT(
+      list_complaint("x.f64"),
+      HasSubstr("only a reference, a checker or a fill kernel can use the suffix \".f64\""));
   EXPECT_THAT(list_complaint("x.f32", ArgumentsOf::reference),
               HasSubstr("operands have no suffix \".f32\""));
   EXPECT_THAT(list_complaint("y.magnitud", ArgumentsOf::reference), HasSubstr("\"magnitude\"?"));

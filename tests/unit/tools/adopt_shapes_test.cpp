@@ -35,7 +35,7 @@ __global__ void k(float* y, const float* x, int w, int h) {
 }
 )");
   EXPECT_THAT(adoption.adopted.text,
-              AllOf(HasSubstr("//@ tune       MODE = 1* 2 "),
+              AllOf(HasSubstr("//@ tune       MODE = 1* 2\n"),
                     HasSubstr("ceil_div(w, block_size_x), h"), Not(HasSubstr("tune       or ")),
                     Not(HasSubstr("tune       and ")), Not(HasSubstr("tune       not "))));
 }

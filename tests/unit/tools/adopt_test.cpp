@@ -231,6 +231,7 @@ TEST(Adopt, AStencilHasItsPlainTwinAsReference) {
                     HasSubstr("//@   args     next, now, nx, ny, nz, rate\n")));
   EXPECT_THAT(adoption.operation.text,
               AllOf(HasSubstr("//@ operand    next out: nz, ny, nx "),
+                    HasSubstr("//@ operand    now in: nz, ny, nx "),
                     HasSubstr("//@ scalar     rate f32 = 1 "),
                     HasSubstr("//@ reference  heat::stencil_naive "),
                     HasSubstr("//@   grid     ceil_div(nx, 32), ceil_div(ny, 4), ceil_div(nz, 1)"),
@@ -238,7 +239,6 @@ TEST(Adopt, AStencilHasItsPlainTwinAsReference) {
                     Not(HasSubstr("tile_size_z"))));
   const auto result = loaded(adoption,
                              {{kFillInPurpose, "A step"},
-                              {"now in: FILL_IN", "now in: nz, ny, nx"},
                               {"next FILL_IN", "next bound 4 of f32"},
                               {"flops      FILL_IN", "flops      2 * nx * ny * nz"}},
                              {}, {{"nx", 65}, {"ny", 9}, {"nz", 3}});

@@ -107,7 +107,7 @@ TEST_F(BenchmarkTest, ShortKernelsStopAtTenThousandRuns) {
 }
 
 TEST_F(BenchmarkTest, LongKernelsStillWalkThroughTheSets) {
-  use_kernel(10e6);
+  use_kernel(3e6);
   const RotatingSets sets = rotate(3 * kL2);
   ASSERT_GT(sets.count(), policy_.samples) << "the test needs more sets than samples";
   TimedCandidate candidate(*device_, sets, policy_, run());
@@ -135,9 +135,21 @@ TEST_F(BenchmarkTest, GivesUpOnTheHopeless) {
 }
 
 TEST_F(BenchmarkTest, SlowKernelsGetFewSamples) {
-  use_kernel(100e6);
+  use_kernel(12e6);
   const RotatingSets sets = rotate(0);
   EXPECT_EQ(benchmark(*device_, sets, policy_, run(), 0.0).timing.samples_ns.size(), 5U);
+}
+
+TEST_F(BenchmarkTest, AFirstRunTellsWhatIsHopeless) {
+  use_kernel(3e6);
+  const RotatingSets sets = rotate(0);
+  const FirstRun slow = first_run(*device_, sets, policy_, run(), 1.9e6);
+  EXPECT_TRUE(slow.hopeless);
+  EXPECT_EQ(slow.timing.samples_ns.size(), 1U);
+  EXPECT_DOUBLE_EQ(slow.timing.median_ns, 3e6);
+  const FirstRun good = first_run(*device_, sets, policy_, run(), 2.1e6);
+  EXPECT_TRUE(good.status.ok());
+  EXPECT_FALSE(good.hopeless);
 }
 
 TEST_F(BenchmarkTest, VerySlowKernelsGetOneSampleWhenTheyAreHopeless) {

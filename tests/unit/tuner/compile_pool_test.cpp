@@ -51,6 +51,37 @@ TEST(CompilePool, ResultsComeInTheOrderOfSubmission) {
   EXPECT_EQ(pool.pending(), 0U);
 }
 
+TEST(CompilePool, ResultsCanComeAsTheyAreDone) {
+  CompilePool pool(2, CompilePool::Order::completion);
+  std::latch release(1);
+  pool.submit([&release] {
+    release.wait();
+    return named(0);
+  });
+  for (int i = 1; i < 10; ++i) {
+    pool.submit([i] { return named(i); });
+  }
+  for (int i = 1; i < 10; ++i) EXPECT_EQ(number_of(pool.take()), i);
+  EXPECT_FALSE(pool.wait_for_next(milliseconds(1)));
+  release.count_down();
+  EXPECT_EQ(number_of(pool.take()), 0);
+}
+
+TEST(CompilePool, KnowsHowBusyItsThreadsWere) {
+  CompilePool pool(2);
+  EXPECT_EQ(pool.busy_share(), 0.0);
+  // One of two threads works until the last task begins.
+  for (int i = 0; i < 4; ++i) {
+    pool.submit([i] {
+      std::this_thread::sleep_for(milliseconds(20));
+      return named(i);
+    });
+    (void)pool.take();
+  }
+  EXPECT_GT(pool.busy_share(), 0.3);
+  EXPECT_LT(pool.busy_share(), 0.6);
+}
+
 TEST(CompilePool, UsesItsThreadsAtTheSameTime) {
   CompilePool pool(3);
   // Passes only when all three run at once.

@@ -46,6 +46,28 @@ TEST_F(SearchSpaceTest, CountsAllPartsTogether) {
   EXPECT_EQ(space.count(), 10U);
 }
 
+TEST_F(SearchSpaceTest, WhatAUserAsksForIsPreferredWhateverTheTemplatePrefers) {
+  const TempFolder own_folder;
+  const Catalog own = catalog_with(
+      own_folder, {{.name = "toy_p",
+                    .tunables = {{"x", {1, 2, 3}}, {"y", {1, 2, 3}}},
+                    .preferences = {"x == 1", "y <= 2"}},
+                   {.name = "toy_q", .tunables = {{"x", {1, 2, 3}}}, .preferences = {"m > 64"}}});
+  const auto preferred = [&](const Choices& choices, const char* name) {
+    const SearchSpace space =
+        make_search_space(own, to_problem(Gemm::of(DType::f16, 64, 64, 64)),
+                          *limits_of_arch("sm_90a"), {{"toy_p", "toy_q"}, choices});
+    return space.find(name)->space.preferred().count();
+  };
+  EXPECT_EQ(preferred({}, "toy_p"), 2U);
+  // Only the preference about x gives way.
+  EXPECT_EQ(preferred({{"x", {2, 3}}}, "toy_p"), 4U);
+  // Some of what is asked for is preferred: that goes first.
+  EXPECT_EQ(preferred({{"x", {1, 3}}}, "toy_p"), 2U);
+  // A template that prefers nothing here whatever x is.
+  EXPECT_EQ(preferred({{"x", {2, 3}}}, "toy_q"), 0U);
+}
+
 TEST_F(SearchSpaceTest, AllTemplatesOfTheOperationTakePartUnlessNamed) {
   const SearchSpace space = make({});
   EXPECT_NE(space.find("toy_a"), nullptr);

@@ -120,16 +120,25 @@ TEST_F(PrepareTest, CompileErrorsCarryTheLog) {
 TEST_F(PrepareTest, SpillsAreRejectedWithTheNumbers) {
   FakeCompiler compiler(
       giving({.registers = 255, .spill_store_bytes = 480, .spill_load_bytes = 560}));
-  const auto prepared = prepare({"toy", {{"x", {1, 2}}}}, compiler);
+  const auto prepared =
+      prepare({.name = "toy", .tunables = {{"x", {1, 2}}}, .costs = {"issues = x"}}, compiler);
   EXPECT_EQ(prepared.outcome, Outcome::rejected);
   EXPECT_THAT(prepared.message, HasSubstr("480 bytes of spill stores, 560 bytes of spill loads"));
   EXPECT_EQ(prepared.resources.spill_store_bytes, 480);
 }
 
+TEST_F(PrepareTest, WithoutCostLinesSpillsAreMeasured) {
+  FakeCompiler compiler(giving({.registers = 255, .spill_store_bytes = 4800}));
+  const auto prepared = prepare({"toy", {{"x", {1, 2}}}}, compiler);
+  EXPECT_EQ(prepared.outcome, Outcome::ok) << prepared.message;
+}
+
 TEST_F(PrepareTest, AFewSpilledBytesAreNoReason) {
   FakeCompiler compiler(
       giving({.registers = 168, .spill_store_bytes = 144, .spill_load_bytes = 240}));
-  EXPECT_EQ(prepare({"toy", {{"x", {1, 2}}}}, compiler).outcome, Outcome::ok);
+  EXPECT_EQ(prepare({.name = "toy", .tunables = {{"x", {1, 2}}}, .costs = {"issues = x"}}, compiler)
+                .outcome,
+            Outcome::ok);
 }
 
 TEST_F(PrepareTest, SerialisedInstructionsAreRejected) {

@@ -126,7 +126,8 @@ TEST_F(SessionTest, PlantedFailuresAreRecordedAndNoneBecomesBest) {
       compilation.log = "planted error";
     }
     if (config_value(name, "x") == 1 && y == 1) compilation.resources.registers = 1000;
-    if (config_value(name, "x") == 1 && y == 2) compilation.resources.spill_store_bytes = 400;
+    if (config_value(name, "x") == 1 && y == 2)
+      compilation.warnings = {"C7510 wgmma is serialised"};
     return compilation;
   });
   // The failing ones would all be faster than the others.
@@ -173,10 +174,11 @@ TEST_F(SessionTest, FailedTrialsKeepTheirEvidence) {
   }
 }
 
-TEST_F(SessionTest, WhenEverythingSpillsTheDefaultIsStillMeasured) {
+TEST_F(SessionTest, WhenEverythingIsSerialisedTheDefaultIsStillMeasured) {
   compiler = std::make_shared<FakeCompiler>([](const CompileRequest&) {
     FakeCompilation compilation;
     compilation.resources.spill_store_bytes = 1600;
+    compilation.warnings = {"C7510 wgmma is serialised"};
     return compilation;
   });
   ScriptedEvaluator evaluator(by_config);

@@ -121,7 +121,13 @@ EvaluationSetup declared_sample() {
   EvaluationSetup setup = sample_setup();
   ProblemCase& one = setup.cases[1];
   one.operands = {{"y", OperandRole::inout, true, {2, 3, 4, DType::s4, 256, true}, {}}};
-  one.operands.push_back({"x", OperandRole::out, false, {}, {FillSpec::Kind::sorted, -5, 7}});
+  one.operands.push_back({"x",
+                          OperandRole::out,
+                          false,
+                          {},
+                          {FillSpec::Kind::sorted, -5, 7},
+                          true,
+                          {"/x.npy", 128, "0123"}});
   one.scalars = {0.5, -1e300, std::uint64_t{0x9e3779b97f4a7c15}, std::int64_t{-9007199254740993}};
   one.products = 12.0;
   ReferencePlan plan;
@@ -198,7 +204,7 @@ TEST(Messages, EnumeratorsThatDoNotExistAreRefused) {
   using Change = std::function<void(EvaluationSetup&)>;
   const std::vector<Change> changes{
       [](EvaluationSetup& s) { s.cases[1].operands[0].role = static_cast<OperandRole>(3); },
-      [](EvaluationSetup& s) { s.cases[1].operands[1].fill.kind = static_cast<FillSpec::Kind>(5); },
+      [](EvaluationSetup& s) { s.cases[1].operands[1].fill.kind = static_cast<FillSpec::Kind>(6); },
       [](EvaluationSetup& s) {
         s.reference_plans[1].rules[0].kind = static_cast<RightSpec::Kind>(4);
       },
@@ -209,7 +215,7 @@ TEST(Messages, EnumeratorsThatDoNotExistAreRefused) {
         s.reference_plans[1].argument.patches[0].declared = static_cast<NumberType>(kNumberTypes);
       },
       [](EvaluationSetup& s) {
-        s.reference_plans[1].argument.patches[0].source = static_cast<ArgumentPatch::Source>(7);
+        s.reference_plans[1].argument.patches[0].source = static_cast<ArgumentPatch::Source>(8);
       },
   };
   for (std::size_t i = 0; i < changes.size(); ++i) {
