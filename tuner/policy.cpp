@@ -19,6 +19,11 @@ std::string MeasurementPolicy::canonical() const {
                      data.empty() ? std::string_view() : kDataMark, data);
 }
 
+std::string policy_of_model(std::string_view model, const MeasurementPolicy& policy) {
+  return fmt::format("{}{}{}", model, policy.data.empty() ? std::string_view() : kDataMark,
+                     policy.data);
+}
+
 std::string_view data_of_policy(std::string_view canonical) {
   const auto at = canonical.find(kDataMark);
   return at == std::string_view::npos ? std::string_view()

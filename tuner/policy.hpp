@@ -23,6 +23,9 @@ struct MeasurementPolicy {
   [[nodiscard]] std::string canonical() const;
 };
 
+/// What a trial stores that was not measured but predicted by that model: the data count as well.
+[[nodiscard]] std::string policy_of_model(std::string_view model, const MeasurementPolicy& policy);
+
 /// Of a policy's canonical text, MeasurementPolicy::data: which files the data came from. Times and
 /// verdicts with other data are not those that a session looks for.
 [[nodiscard]] std::string_view data_of_policy(std::string_view canonical);

@@ -183,6 +183,7 @@ void NameTable::set_values(int slot, std::span<const std::int64_t> values) {
                     : are(is_named_value)                        ? Kind::name
                     : std::ranges::any_of(values, is_real_value) ? Kind::real
                                                                  : Kind::integer;
+  if (kind == Kind::integer) return;
   values_[slot] = {kind, {values.begin(), values.end()}};
   for (const std::int64_t value : values) {
     if (!is_named_value(value)) continue;

@@ -35,7 +35,6 @@
 #include "templates/render/value_macros.hpp"
 #include "templates/source_error.hpp"
 #include "templates/space/space_program.hpp"
-#include "templates/space/tunable_value.hpp"
 #include "templates/template_names.hpp"
 #include "templates/text_pieces.hpp"
 
@@ -341,13 +340,8 @@ class FrontMatterParser {
   void read_tunable(const FrontMatterLine& line) {
     parts_.space.tunables.push_back(parse_tunable(line));
     declare(line);
-    const std::vector<std::int64_t>& values = parts_.space.tunables.back().values;
-    const auto is_integer = [](std::int64_t value) {
-      return !is_named_value(value) && !is_real_value(value);
-    };
-    if (!std::ranges::all_of(values, is_integer)) {
-      parts_.space.names.set_values(parts_.space.names.find(line.declaration.name), values);
-    }
+    parts_.space.names.set_values(parts_.space.names.find(line.declaration.name),
+                                  parts_.space.tunables.back().values);
     if (parts_.space.tunables.size() > kMostTunables) {
       line.fail_at_key(
           fmt::format("the template has too many tunables; the limit is {}", kMostTunables));

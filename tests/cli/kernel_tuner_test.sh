@@ -77,7 +77,8 @@ _, schema = file_utils.output_file_schema("results")
 t4 = json.load(open("t4.json"))
 jsonschema.validate(t4, schema)
 theirs = file_utils.get_t4_results(list(before["cache"].values()), before["tune_params"])
-assert [r["configuration"] for r in t4["results"]] == [r["configuration"] for r in theirs["results"]]
+configurations = [[r["configuration"] for r in one["results"]] for one in (t4, theirs)]
+assert configurations[0] == configurations[1]
 for ours, other in zip(t4["results"], theirs["results"]):
     assert ours["invalidity"] == other["invalidity"]
     assert ours["timestamp"] == other["timestamp"]

@@ -120,7 +120,7 @@ const std::vector<Verb>& verbs() {
       {"doctor", kMachine, kNoDevice, "Check driver, compiler, device, database and settings",
        "doctor prints a remedy for each fault.", examples("doctor"), add_doctor},
       {"replay", kMachine, kNoDevice,
-       "Count how many evaluations a search strategy needs in spaces that were fully measured",
+       "Count the evaluations that a strategy needs in a measured space",
        "The table shows how many configurations a strategy had to evaluate until it found one with "
        "95 % (98 %) of the best speed: the median over all runs, and how many runs got there.",
        examples("replay"), add_replay},

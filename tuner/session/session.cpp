@@ -421,7 +421,8 @@ TuneResult tune(const TuneRequest& request, const SearchSpace& space, const Cata
     auto& all = wanted.tuned.kept_sizes;
     if (!kept.empty() && std::ranges::find(all, kept) == all.end()) all.push_back(std::move(kept));
   }
-  const std::string policy = modelled ? std::string(kPredictionPolicy) : request.policy.canonical();
+  const std::string policy =
+      modelled ? policy_of_model(kPredictionPolicy, request.policy) : request.policy.canonical();
   const SessionContext context{
       .request = wanted,
       .catalog = catalog,

@@ -156,7 +156,7 @@ TEST(RepeatedLaunches, AreRefusedWhereTheyAreNotWellFormed) {
   EXPECT_THAT(broken_turns("launches 2", "twice"),
               HasSubstr("turns.cu:14:24: expected after ';': \"launches N\""));
   EXPECT_THAT(broken_turns("//@   grid     1\n", "//@   grid     1\n//@   repeat 2\n"),
-              HasSubstr("the launch of pause (line 19) repeats together with this launch"));
+              HasSubstr("the launch of pause (line 21) repeats together with this launch"));
   EXPECT_THAT(broken_turns("passes; launches 2", "passes\n//@   repeat 2"),
               HasSubstr("turns.cu:15:7: this launch has two \"repeat\" lines"));
   EXPECT_THAT(
@@ -169,7 +169,7 @@ TEST(RepeatedLaunches, AreRefusedWhereTheyAreNotWellFormed) {
 
 TEST(Choices, AreBetweenAddresses) {
   EXPECT_THAT(broken_turns("% 2 == 1 ? y : partial", "% 2 == 1 ? y : rows"),
-              AllOf(HasSubstr("\"rows\" is no address"), HasSubstr("turns.cu:18:")));
+              AllOf(HasSubstr("\"rows\" is no address"), HasSubstr("turns.cu:19:")));
   EXPECT_THAT(broken_turns("repeat_index == 0 ? x", "repeat_indx == 0 ? x"),
               HasSubstr("unknown name \"repeat_indx\""));
   EXPECT_EQ(argument_text(turns().launches()[1].args, test::row_operation()),

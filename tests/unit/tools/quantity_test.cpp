@@ -75,9 +75,9 @@ TEST(Choices, RefusesMalformedText) {
             std::string::npos);
   EXPECT_NE(error_of([] { (void)parse_choices("--set", {"=64"}); }).find("name of a tunable"),
             std::string::npos);
-  for (const char* choice : {"a=X", "a="}) {
+  for (const char* choice : {"a=%", "a="}) {
     const std::string error = error_of([&] { (void)parse_choices("--set", {choice}); });
-    EXPECT_NE(error.find("neither an integer nor a name"), std::string::npos) << choice;
+    EXPECT_NE(error.find("neither a number nor a name"), std::string::npos) << choice;
   }
   EXPECT_NE(error_of([] {
               (void)parse_choices("--set", {"a=1", "a=2"});
@@ -106,7 +106,7 @@ TEST(Choices, MoreThanATemplateHasAreRefused) {
     values += "," + std::to_string(i);
   }
   EXPECT_NE(refusal(many).find("more than 64 tunables"), std::string::npos);
-  EXPECT_NE(refusal(values).find("a has too many values; give at most 1024"), std::string::npos);
+  EXPECT_NE(refusal(values).find("a has too many values; give at most"), std::string::npos);
 }
 
 }  // namespace
