@@ -70,19 +70,19 @@ class CompilerOptions : public ::testing::Test {
     sandbox_.write("quotients.cu", kQuotients);
     sandbox_.write("divides.cu", kDivides);
   }
-  [[nodiscard]] Run run(const Words& verb, const Words& more) const {
+  [[nodiscard]] cli::Run run(const Words& verb, const Words& more) const {
     return sandbox_.run(with(with(with(verb, kOfQuotients), kOnEmulated), more));
   }
   const Sandbox sandbox_;
 };
 
 TEST_F(CompilerOptions, AreVerifiedAndInspected) {
-  const Run verified = run({"verify"}, kFast);
+  const auto verified = run({"verify"}, kFast);
   EXPECT_EQ(verified.exit_code, 0) << verified.out << verified.err;
-  const Run inspected = run({"inspect"}, with(kFast, {"--source"}));
+  const auto inspected = run({"inspect"}, with(kFast, {"--source"}));
   ASSERT_EQ(inspected.exit_code, 0) << inspected.err;
   EXPECT_THAT(inspected.out, HasSubstr(kFastOptions + " route=ptx"));
-  const Run plain = run({"inspect"}, {"--template", "divides", "--json"});
+  const auto plain = run({"inspect"}, {"--template", "divides", "--json"});
   ASSERT_EQ(plain.exit_code, 0) << plain.err;
   const auto compile = nlohmann::json::parse(plain.out)["compile"];
   EXPECT_EQ(compile["options"], nlohmann::json::array({"--prec-div=true"}));
@@ -90,11 +90,11 @@ TEST_F(CompilerOptions, AreVerifiedAndInspected) {
 }
 
 TEST_F(CompilerOptions, StandInWhatIsRenderedAndExported) {
-  const Run rendered = sandbox_.run(
+  const auto rendered = sandbox_.run(
       with({"render", "divides"}, {"--template-path", ".", "--set", "fast=true,regs=32,by=ptx"}));
   ASSERT_EQ(rendered.exit_code, 0) << rendered.err;
   EXPECT_THAT(rendered.out, HasSubstr("// compile  " + kFastOptions + " route=ptx\n"));
-  const Run exported = run({"export"}, with(kFast, {"--arch", "sm_90a", "--cubin", "code.ptx"}));
+  const auto exported = run({"export"}, with(kFast, {"--arch", "sm_90a", "--cubin", "code.ptx"}));
   ASSERT_EQ(exported.exit_code, 0) << exported.err;
   EXPECT_THAT(exported.out, HasSubstr("code=compute_90a " + kFastOptions + " -c divides.cu"));
   EXPECT_THAT(exported.err, HasSubstr("has the PTX, which the driver compiles"));
@@ -102,28 +102,28 @@ TEST_F(CompilerOptions, StandInWhatIsRenderedAndExported) {
   EXPECT_THAT(ptx, AllOf(HasSubstr(".target sm_90a"), HasSubstr(".maxnreg 32"),
                          HasSubstr("rcp.approx.ftz.f32")));
   EXPECT_EQ(ptx.find('\0'), std::string::npos);
-  const Run machine_code = run({"export"}, {"--template", "divides", "--arch", "sm_90a", "--cubin",
-                                            "code.cubin", "-o", "divides_exported.txt"});
+  const auto machine_code = run({"export"}, {"--template", "divides", "--arch", "sm_90a", "--cubin",
+                                             "code.cubin", "-o", "divides_exported.txt"});
   ASSERT_EQ(machine_code.exit_code, 0) << machine_code.err;
   EXPECT_THAT(sandbox_.read("code.cubin"), StartsWith("\x7f"
                                                       "ELF"));
 }
 
 TEST_F(CompilerOptions, AreTunedAndRunAsTheyWereTuned) {
-  const Run tuned = run({"tune"}, {"--set", "fast=true,regs=32", "--json"});
+  const auto tuned = run({"tune"}, {"--set", "fast=true,regs=32", "--json"});
   ASSERT_EQ(tuned.exit_code, 0) << tuned.out << tuned.err;
-  const auto config = nlohmann::json::parse(tuned.out)["best"]["config"];
+  const auto config = nlohmann::json::parse(tuned.out)["results"][0]["best"]["config"];
   EXPECT_EQ(config["fast"], true);
-  const Run applied = run({"run"}, {});
+  const auto applied = run({"run"}, {});
   EXPECT_EQ(applied.exit_code, 0) << applied.out << applied.err;
   EXPECT_THAT(applied.out, HasSubstr("fast=true"));
-  const Run described = sandbox_.run({"templates", "divides", "--template-path", "."});
+  const auto described = sandbox_.run({"templates", "divides", "--template-path", "."});
   EXPECT_THAT(described.out, HasSubstr("--maxrregcount=regs when regs > 0"));
 }
 
 TEST_F(CompilerOptions, ThatAreNotAllowedAreNamedWithTheirPlace) {
   sandbox_.write("divides.cu", replaced(kDivides, "--prec-div=true\n", "-lineinfo\n"));
-  const Run run_of = run({"verify"}, {"--template", "divides"});
+  const auto run_of = run({"verify"}, {"--template", "divides"});
   EXPECT_NE(run_of.exit_code, 0);
   EXPECT_THAT(run_of.err, AllOf(HasSubstr("divides.cu:7:16: "), HasSubstr("-lineinfo"),
                                 HasSubstr("Next: remove this option")));
@@ -139,7 +139,7 @@ TEST_F(CompilerOptions, SettingsAreForTemplatesWithoutCompileLines) {
     plain = replaced(plain, line, "");
   }
   sandbox_.write("divides.cu", plain);
-  const Run verified = run({"verify"}, setting);
+  const auto verified = run({"verify"}, setting);
   EXPECT_EQ(verified.exit_code, 0) << verified.out << verified.err;
   EXPECT_THAT(run({"inspect"}, setting).out,
               AllOf(HasSubstr("regs=0 compile.max_registers=32"), HasSubstr("--maxrregcount=32")));

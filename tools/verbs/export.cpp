@@ -236,8 +236,7 @@ Action add_export(CLI::App& verb, const Operation& operation) {
                   "contains TEXT")
       ->type_name("TEXT");
   verb.add_option("--cubin", o.cubin,
-                  "Also write the machine code to FILE (or its PTX, if the kernel is tuned with "
-                  "route=ptx). For the best stored kernel, this is the "
+                  "Also write the machine code to FILE. For the best stored kernel, this is the "
                   "code that was timed, as long as the cubin store has it. With --json, the "
                   "document lists the launches")
       ->type_name("FILE");
