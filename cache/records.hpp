@@ -84,7 +84,7 @@ struct KernelResources {
   friend bool operator==(const KernelResources&, const KernelResources&) = default;
 };
 
-/// Times of one candidate, in nanoseconds per run of the operation.
+/// Times of one candidate, in nanoseconds per run of the operation, and its energy.
 struct Timing {
   std::vector<double> samples_ns;
   double median_ns = 0.0;
@@ -95,6 +95,11 @@ struct Timing {
   /// Interleaved with the other finalists. A time that was not counts a quarter longer than one
   /// that was, because clocks drift within minutes (see better()).
   bool interleaved = false;
+  /// Joules of the whole device per run, idle power included: the median over the turns that were
+  /// long enough to measure it; 0 when it was not measured. Then power_w is of one moment, else the
+  /// mean over these turns.
+  double energy_j = 0.0;
+  double energy_spread_j = 0.0;  ///< half the width of the interval that the turns leave open
   friend bool operator==(const Timing&, const Timing&) = default;
 };
 
@@ -180,6 +185,7 @@ struct SessionRecord {
   std::string state;             ///< "running", "complete", "budget", "interrupted", "failed"
   std::int64_t started_unix_ms = 0;
   std::int64_t ended_unix_ms = 0;
+  std::string objective = "time";  ///< canonical text of the Objective that decided its search
   friend bool operator==(const SessionRecord&, const SessionRecord&) = default;
 };
 

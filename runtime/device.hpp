@@ -120,6 +120,10 @@ class Device {
   [[nodiscard]] virtual const DeviceInfo& info() const = 0;
   [[nodiscard]] virtual std::int64_t free_memory_bytes() = 0;
   [[nodiscard]] virtual DeviceTelemetry telemetry() = 0;
+  /// Joules that the device has used since a moment of its own choice, by a counter that grows in
+  /// steps, some tens of milliseconds apart. Nothing on a device without one, as on an emulated
+  /// one.
+  [[nodiscard]] virtual std::optional<double> energy_j() { return std::nullopt; }
   /// The stream that this object's synchronous calls are ordered with.
   [[nodiscard]] virtual void* own_stream() const noexcept = 0;
 

@@ -61,7 +61,7 @@ std::optional<Chosen> choose_as_runtime(Context& context, const Problem& problem
                                         const FindDrawback& drawback_of) {
   detail::WarningSink warnings([&](std::string_view text) { context.warn(text); }, "");
   detail::KernelChooser chooser(context.catalog(), device, context.database().value,
-                                site_databases(), warnings);
+                                site_databases(), warnings, context.objective());
   warnings.mute(detail::WarningKind::unavailable);
   const auto chosen = [](const std::optional<detail::Choice>& choice,
                          std::string unavailable = "") -> std::optional<Chosen> {

@@ -55,6 +55,11 @@ Located Context::cuda_include() const {
   return setting(flags.cuda_include, "KILN_CUDA_INCLUDE", "");
 }
 
+Objective Context::objective() const {
+  const Located text = setting(flags.objective, "KILN_OBJECTIVE", "time");
+  return Objective::parse(text.value, text.origin == "flag" ? "--objective" : text.origin);
+}
+
 const Catalog& Context::catalog() {
   if (asked_error) throw Error(*asked_error);
   if (!catalog_) {

@@ -27,6 +27,7 @@ struct GlobalFlags {
   std::string template_path;
   std::string include;
   std::string cuda_include;
+  std::string objective;  ///< of the verbs that have it
   std::string colour = "auto";
   bool json = false;
   bool quiet = false;
@@ -44,6 +45,8 @@ class Context {
   [[nodiscard]] Located device() const;         ///< "cuda:0" by default
   [[nodiscard]] Located template_path() const;  ///< directories separated by ':'
   [[nodiscard]] Located cuda_include() const;
+  /// --objective or KILN_OBJECTIVE; the time by default. Throws Error(usage) for a malformed one.
+  [[nodiscard]] Objective objective() const;
 
   /// Built-in templates and those of the template path, without its malformed files, of which it
   /// warns once. Throws `asked_error` where there is one.

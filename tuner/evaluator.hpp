@@ -93,6 +93,7 @@ struct EvaluationJob {
   std::vector<std::int64_t> workspace_bytes;         ///< per case, without scratch arrays
   std::vector<std::vector<ScratchPlan>> scratch;     ///< per case; empty: there are none
   double best_ns = 0.0;                              ///< of the session so far, for racing; 0: none
+  double best_j = 0.0;                               ///< likewise its energy; 0: none
   double timeout_s = 10.0;                           ///< a candidate that takes longer is killed
   bool time_it = true;                               ///< false: verify only
   bool check = false;                                ///< with the device's checks, if it has any
@@ -124,6 +125,7 @@ struct ComparisonRequest {
   std::int64_t cublaslt_workspace_bytes = 64LL << 20;
   int rounds = 15;
   double timeout_s = 60.0;  ///< of all; half of it for rounds, of which there are three at least
+  int energy_turns = 0;     ///< after the rounds; 0: the energy is not measured
 };
 
 struct Comparison {
@@ -144,7 +146,8 @@ class Evaluator {
   virtual ~Evaluator() = default;
   [[nodiscard]] virtual const DeviceInfo& info() const = 0;
   /// Sets what is evaluated from now on. Must precede the others. Like them it throws
-  /// Error(device) when the device cannot do it.
+  /// Error(device) when the device cannot do it, or cannot measure energy where the policy wants
+  /// it.
   virtual void set_up(const EvaluationSetup& setup) = 0;
   /// Waits until evaluate() or compare() can begin at once: a worker has to start and to compute
   /// its data, after set_up() and after each restart. False if `give_up` returned true first.

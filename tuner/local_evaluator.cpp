@@ -10,6 +10,7 @@
 #include "kiln/error.hpp"
 #include "tuner/measure/benchmark.hpp"
 #include "tuner/measure/cublaslt_baselines.hpp"
+#include "tuner/measure/energy.hpp"
 #include "tuner/verify/support_kernels.hpp"
 #include "tuner/verify/workload.hpp"
 
@@ -108,6 +109,10 @@ void LocalEvaluator::set_up(const EvaluationSetup& setup) {
     throw Error(ErrorKind::internal,
                 "the evaluation request has no problem; please report this bug in Kiln");
   }
+  if (setup.policy.energy) {
+    const std::string why = why_no_energy(*device_);
+    if (!why.empty()) throw Error(ErrorKind::device, "Kiln cannot measure energy: " + why);
+  }
   bench_.reset();  // its memory is needed for the next one
   bench_ = std::make_unique<Workbench>(*device_, setup);
 }
@@ -197,8 +202,8 @@ void LocalEvaluator::evaluate_on(Workbench& bench, const EvaluationJob& job,
     checks.note(evaluation.verification);
   }
   if (!job.time_it) return;
-  Benchmarked benchmarked =
-      benchmark(*device_, bench.sets, bench.policy, bench.timed(candidate), job.best_ns);
+  Benchmarked benchmarked = benchmark(*device_, bench.sets, bench.policy, bench.timed(candidate),
+                                      job.best_ns, job.best_j);
   note(benchmarked.status);
   if (benchmarked.status.ok()) {
     evaluation.timing = std::move(benchmarked.timing);
@@ -263,6 +268,7 @@ Comparison LocalEvaluator::compare_on(Workbench& bench, const ComparisonRequest&
   InterleavePlan plan;
   plan.rounds = request.rounds;
   plan.most_seconds = request.timeout_s / 2;
+  plan.energy_turns = request.energy_turns;
   if (!baselines.algorithms.empty()) {
     plan.first_reference = competitors.size();
     plan.reference_count = baselines.algorithms.size();

@@ -18,6 +18,10 @@ struct MeasurementPolicy {
   int finalists = 16;        ///< re-measured interleaved at the end: the fastest
   int unlike_finalists = 16;  ///< and so many that are unlike those and each other
   int finalist_rounds = 15;
+  bool energy = false;          ///< measure the energy, too, of what is not hopelessly slow
+  double energy_probe_s = 0.2;  ///< at least so long in the search,
+  double energy_turn_s = 0.5;   ///< and in each turn of a finalist
+  int energy_turns = 3;
   std::string data;  ///< data_text() of the tuned case
   /// "cold l2x3 samples=15 batch=2ms graph"
   [[nodiscard]] std::string canonical() const;

@@ -78,6 +78,18 @@ void check_statistics(const Timing& timing) {
   check_statistic("spread_ns", timing.spread_ns, expected.spread_ns, expected.median_ns);
 }
 
+/// No device of one board has drawn as much so far; what is near 0 is no device at work.
+void check_energy(const Timing& timing) {
+  constexpr double kMostWatts = 5000.0;
+  const double watts = timing.energy_j / timing.median_ns * 1e9;
+  const bool possible = watts <= kMostWatts && timing.energy_spread_j <= timing.energy_j;
+  if (timing.energy_j == 0.0 || possible) return;
+  throw Error(ErrorKind::usage,
+              fmt::format("trial field 'energy_j' is {} +- {}, which is {:.0f} W for this time; "
+                          "Kiln accepts at most {:.0f} W, and a spread of at most the energy",
+                          timing.energy_j, timing.energy_spread_j, watts, kMostWatts));
+}
+
 void check_rate(const Trial& trial) {
   const double time_ns = trial.timing->median_ns;
   const double least_ns = least_time_ns(trial.key.problem, trial.key.device);
@@ -124,6 +136,7 @@ void check_offer(const Trial& trial) {
   if (!trial.timing) return;
   // Another autotuner's time need not be the median of its samples.
   if (trial.provenance != Provenance::imported) check_statistics(*trial.timing);
+  check_energy(*trial.timing);
   check_rate(trial);
 }
 

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,8 +29,12 @@ class TableCopy {
       : from_(from), to_(to), table_(table) {
     std::vector<std::string> names;
     std::vector<std::string> marks;
+    std::set<std::string> known;
+    Statement of_source = from.prepare(fmt::format("PRAGMA table_info({})", table));
+    while (of_source.step()) known.insert(of_source.text(1));
     Statement columns = to.prepare(fmt::format("PRAGMA table_info({})", table));
-    while (columns.step()) {  // all but the generated ones
+    while (columns.step()) {                           // all but the generated ones
+      if (!known.contains(columns.text(1))) continue;  // an older schema's
       names.push_back(columns.text(1));
       types_.push_back(columns.text(2));
       marks.emplace_back("?");

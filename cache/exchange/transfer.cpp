@@ -22,7 +22,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr int kExportSchema = 4;
+constexpr int kExportSchema = 5;
 constexpr std::size_t kMaxComplaints = 20;
 /// Rows per transaction: few enough to keep memory small and tuning runs from waiting, enough to
 /// make commits rare.

@@ -179,10 +179,15 @@ KernelResources read_resources(const Json& json) {
 }
 
 Json to_json(const Timing& timing) {
-  return {{"median_ns", timing.median_ns},     {"spread_ns", timing.spread_ns},
-          {"interleaved", timing.interleaved}, {"sm_clock_mhz", timing.sm_clock_mhz},
-          {"power_w", timing.power_w},         {"temperature_c", timing.temperature_c},
-          {"samples_ns", timing.samples_ns}};
+  Json json{{"median_ns", timing.median_ns},     {"spread_ns", timing.spread_ns},
+            {"interleaved", timing.interleaved}, {"sm_clock_mhz", timing.sm_clock_mhz},
+            {"power_w", timing.power_w},         {"temperature_c", timing.temperature_c},
+            {"samples_ns", timing.samples_ns}};
+  if (timing.energy_j > 0.0) {
+    json["energy_j"] = timing.energy_j;
+    json["energy_spread_j"] = timing.energy_spread_j;
+  }
+  return json;
 }
 
 Timing read_timing(const Json& json) {
@@ -194,6 +199,8 @@ Timing read_timing(const Json& json) {
   timing.power_w = json.at("power_w").get<double>();
   timing.temperature_c = read_integer<int>(json, "temperature_c");
   timing.samples_ns = json.at("samples_ns").get<std::vector<double>>();
+  timing.energy_j = json.value("energy_j", 0.0);  // since export schema 5
+  timing.energy_spread_j = json.value("energy_spread_j", 0.0);
   return timing;
 }
 
@@ -244,6 +251,7 @@ SessionRecord decode_session(const Json& json) {
   session.state = json.at("state").get<std::string>();
   session.started_unix_ms = read_integer<std::int64_t>(json, "started_unix_ms");
   session.ended_unix_ms = read_integer<std::int64_t>(json, "ended_unix_ms");
+  session.objective = json.value("objective", session.objective);  // since export schema 5
   return session;
 }
 
@@ -308,7 +316,8 @@ std::string session_to_json(const SessionRecord& session) {
                   {"evaluated", session.evaluated},
                   {"state", session.state},
                   {"started_unix_ms", session.started_unix_ms},
-                  {"ended_unix_ms", session.ended_unix_ms}});
+                  {"ended_unix_ms", session.ended_unix_ms},
+                  {"objective", session.objective}});
 }
 
 SessionRecord session_from_json(const std::string& line) {

@@ -26,9 +26,9 @@ bool dominates(const Contender& left, const Contender& right) {
 
 }  // namespace
 
-Contender contender_of(const Trial& trial) {
+Contender contender_of(const Trial& trial, const Objective& objective) {
   return {trial.id,
-          rank_of(trial),
+          rank_of(trial, objective),
           trial.key.template_name,
           trial.key.template_digest,
           trial.key.config.canonical(),

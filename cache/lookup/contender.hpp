@@ -24,7 +24,7 @@ struct Contender {
   friend bool operator==(const Contender&, const Contender&) = default;
 };
 
-[[nodiscard]] Contender contender_of(const Trial& trial);
+[[nodiscard]] Contender contender_of(const Trial& trial, const Objective& objective = {});
 
 /// The orders of docs/reference/schema.md: which leads, and which is preferred among those that tie
 /// with the leader. Both are strict and total.

@@ -38,10 +38,10 @@ std::string environment_change(const Trial& trial, const Environment& now) {
 }
 
 /// Whether the rival is for the same problem and would be the better of the two.
-bool is_beaten(const Trial& trial, const Trial& rival) {
+bool is_beaten(const Trial& trial, const Trial& rival, const Objective& objective) {
   if (trial.key.problem != rival.key.problem) return false;
   const std::vector<Trial> both{trial, rival};
-  return best_of(both) == &both.back();
+  return best_of(both, objective) == &both.back();
 }
 
 /// Queries one store at a time. Remembers the first trial that would have been an answer, or a
@@ -56,7 +56,11 @@ class Inquiry {
     };
     query_.admits = request.is_valid;
     query_.judge = request.judge;
+    query_.objective = request.objective;
   }
+
+  /// From now on the fastest is the best.
+  void ask_by_time() { query_.objective = {}; }
 
   std::optional<Trial> same_problem(const TuningStore& store, bool same_environment) {
     query_.problem = request_.problem;
@@ -71,7 +75,8 @@ class Inquiry {
   std::optional<Trial> best(const TuningStore& store) {
     std::optional<Trial> unavailable;
     auto trial = store.best(query_, &unavailable);
-    if (unavailable && (!unavailable_ || is_beaten(*unavailable_, *unavailable))) {
+    if (unavailable &&
+        (!unavailable_ || is_beaten(*unavailable_, *unavailable, query_.objective))) {
       unavailable_ = std::move(unavailable);
     }
     return trial;
@@ -240,6 +245,16 @@ std::optional<LookupAnswer> ask_for_same(Stores& stores, const LookupRequest& re
                    std::move(reason));
     }
   }
+  if (request.objective.is_time()) return std::nullopt;
+  inquiry.ask_by_time();
+  const auto fastest = [&](const TuningStore& s) { return inquiry.same_problem(s, false); };
+  if (auto trial = stores.first_of(fastest)) {
+    std::string reason = fmt::format(
+        "the fastest kernel for this problem on this device class, because no stored result has a "
+        "value for the objective {}",
+        request.objective.canonical());
+    return found(Match::other_objective, std::move(*trial), std::move(reason));
+  }
   return std::nullopt;
 }
 
@@ -283,7 +298,11 @@ LookupAnswer ask(Stores& stores, const LookupRequest& request, Provenance proven
       same ? std::move(*same) : ask_for_related(stores, request, provenance, gone);
   const auto& trial = inquiry.unavailable();
   // Each store was queried by itself; another one may have had something better.
-  if (trial && (!answer.trial || !is_beaten(*trial, *answer.trial))) gone = contender_of(*trial);
+  const Objective objective =
+      answer.match == Match::other_objective ? Objective() : request.objective;
+  if (trial && (!answer.trial || !is_beaten(*trial, *answer.trial, objective))) {
+    gone = contender_of(*trial);
+  }
   if (gone) {
     answer.unavailable = why_unavailable(*gone, request);
     answer.reason += "; " + answer.unavailable;

@@ -41,6 +41,8 @@ struct LookupRequest {
   std::optional<std::string> judge;
   /// Whether that config is valid for the requested problem on this device.
   std::function<bool(std::string_view template_name, const Config&)> is_valid;
+  /// What "best" means for the problem itself. Related problems answer by time, whatever it is.
+  Objective objective = {};
   /// Where the problem itself was never tuned: what to answer with, judging by these results, of
   /// one provenance and of the current templates; the best first. Without it nothing answers.
   std::function<std::vector<Suggestion>(const std::vector<RelatedTrial>&)> suggest;

@@ -17,13 +17,18 @@
 
 namespace kiln {
 
-Rank rank_of(const Trial& trial) {
+Rank rank_of(const Trial& trial, const Objective& objective) {
   Rank rank;
   // The schema's column knows three, and nothing imported is ever ranked.
   rank.provenance = static_cast<int>(std::min(trial.provenance, Provenance::compiled));
   rank.registers = trial.resources ? trial.resources->registers : std::numeric_limits<int>::max();
   if (trial.provenance == Provenance::compiled) {
     rank.cost = trial.resources ? -trial.resources->occupancy : 0.0;
+  } else if (!objective.is_time()) {
+    const bool alone = trial.provenance == Provenance::measured && !trial.timing->interleaved;
+    const auto value = objective.value_of(trial, alone ? kAloneFactor : 1.0);
+    rank.cost = value ? value->value : std::numeric_limits<double>::max();
+    rank.noise = value ? value->noise : 0.0;
   } else if (trial.timing) {
     rank.cost = trial.timing->median_ns * (trial.timing->interleaved ? 1.0 : kAloneFactor);
     rank.noise = trial.timing->spread_ns;
@@ -40,20 +45,20 @@ bool ties_with(const Rank& rank, const Rank& leader) {
          rank.cost - rank.noise <= leader.cost + leader.noise;
 }
 
-bool eligible(const Trial& trial) {
+bool eligible(const Trial& trial, const Objective& objective) {
   if (trial.outcome != Outcome::ok || trial.provenance == Provenance::imported) return false;
-  if (trial.provenance == Provenance::compiled) return true;
+  if (trial.provenance == Provenance::compiled) return objective.is_time();
   return trial.verification && trial.verification->passed && trial.timing &&
-         trial.timing->median_ns > 0.0;
+         trial.timing->median_ns > 0.0 && (objective.is_time() || objective.value_of(trial));
 }
 
-bool better(const Trial& left, const Trial& right) {
-  const Rank l = rank_of(left);
-  const Rank r = rank_of(right);
+bool better(const Trial& left, const Trial& right, const Objective& objective) {
+  const Rank l = rank_of(left, objective);
+  const Rank r = rank_of(right, objective);
   const auto numbers = std::tie(l.provenance, l.cost, l.registers);
   const auto others = std::tie(r.provenance, r.cost, r.registers);
   if (numbers != others) return numbers < others;
-  return leads(contender_of(left), contender_of(right));
+  return leads(contender_of(left, objective), contender_of(right, objective));
 }
 
 bool speaks_against(const Trial& trial) {
@@ -67,7 +72,8 @@ bool is_check_finding(const Trial& trial) {
          trial.verification && trial.verification->checked;
 }
 
-std::vector<const Trial*> able_trials(const std::vector<Trial>& trials, Suspects suspects) {
+std::vector<const Trial*> able_trials(const std::vector<Trial>& trials, Suspects suspects,
+                                      const Objective& objective) {
   using Key = std::tuple<std::string, std::string, std::string, std::string>;
   using Moment = std::pair<std::int64_t, std::string>;
   // One wrong result outweighs any number of right ones: the kernel has a race or a bad border. A
@@ -101,7 +107,7 @@ std::vector<const Trial*> able_trials(const std::vector<Trial>& trials, Suspects
     }
   }
   const auto able = [&](const Trial& trial) {
-    if (!eligible(trial)) return false;
+    if (!eligible(trial, objective)) return false;
     const Key key = candidate(trial);
     if (wrong.contains(key) || wrong_codes.contains({trial.code_digest, std::get<3>(key)}))
       return false;
@@ -116,16 +122,18 @@ std::vector<const Trial*> able_trials(const std::vector<Trial>& trials, Suspects
   for (const Trial& trial : trials) {
     if (able(trial)) able_ones.push_back(&trial);
   }
-  std::sort(able_ones.begin(), able_ones.end(),
-            [](const Trial* left, const Trial* right) { return better(*left, *right); });
+  std::sort(able_ones.begin(), able_ones.end(), [&](const Trial* left, const Trial* right) {
+    return better(*left, *right, objective);
+  });
   return able_ones;
 }
 
-Standing standing_of(const std::vector<Trial>& trials, Suspects suspects) {
-  const std::vector<const Trial*> able = able_trials(trials, suspects);
+Standing standing_of(const std::vector<Trial>& trials, Suspects suspects,
+                     const Objective& objective) {
+  const std::vector<const Trial*> able = able_trials(trials, suspects, objective);
   std::vector<Contender> contenders;
   contenders.reserve(able.size());
-  for (const Trial* trial : able) contenders.push_back(contender_of(*trial));
+  for (const Trial* trial : able) contenders.push_back(contender_of(*trial, objective));
   const Decision decision = decide(contenders, [](const Contender&) { return true; });
   if (decision.leader == nullptr) return {};
   const auto trial_of = [&](const Contender* contender) {
@@ -134,8 +142,8 @@ Standing standing_of(const std::vector<Trial>& trials, Suspects suspects) {
   return {trial_of(decision.leader), trial_of(decision.best)};
 }
 
-const Trial* best_of(const std::vector<Trial>& trials) {
-  return standing_of(trials).best;
+const Trial* best_of(const std::vector<Trial>& trials, const Objective& objective) {
+  return standing_of(trials, Suspects::left_out, objective).best;
 }
 
 }  // namespace kiln

@@ -97,10 +97,21 @@ Shortlist shortlist_of(const std::vector<Trial>& trials) {
     if (trial.outcome == Outcome::ok) ++shortlist.ok;
     shortlist.provenance = std::min(shortlist.provenance, trial.provenance);
   }
-  std::vector<Contender> contenders;
-  for (const Trial* trial : able_trials(trials)) contenders.push_back(contender_of(*trial));
-  shortlist.contenders = shortlist_of(std::move(contenders));
+  for (const auto& [name, list] : kListedObjectives) {
+    const Objective objective = Objective::read(name).value();
+    std::vector<Contender> contenders;
+    for (const Trial* trial : able_trials(trials, Suspects::left_out, objective)) {
+      contenders.push_back(contender_of(*trial, objective));
+    }
+    shortlist.*list = shortlist_of(std::move(contenders));
+  }
   return shortlist;
+}
+
+const std::vector<Contender>* Shortlist::list(const Objective& objective) const {
+  const auto* const listed =
+      std::ranges::find(kListedObjectives, objective.canonical(), &ListedObjective::name);
+  return listed == kListedObjectives.end() ? nullptr : &(this->*(listed->list));
 }
 
 std::string contenders_text(const std::vector<Contender>& contenders) {

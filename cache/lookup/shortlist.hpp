@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -20,8 +21,22 @@ struct Shortlist {
   std::uint64_t ok = 0;                          ///< trials whose outcome is ok
   Provenance provenance = Provenance::imported;  ///< the strongest of any trial
   std::vector<Contender> contenders;             ///< shortlist_of() all; in the order of better()
+  std::vector<Contender> by_energy = {};         ///< the same for that objective
+  std::vector<Contender> by_energy_delay = {};   ///< likewise
+  /// The list for the objective; null for an expression, of which there is none.
+  [[nodiscard]] const std::vector<Contender>* list(const Objective& objective) const;
   friend bool operator==(const Shortlist&, const Shortlist&) = default;
 };
+
+/// The objectives that have a list in every shortlist, and where.
+struct ListedObjective {
+  std::string_view name;
+  std::vector<Contender> Shortlist::*list;
+};
+inline constexpr std::array<ListedObjective, 3> kListedObjectives{
+    {{"time", &Shortlist::contenders},
+     {"energy", &Shortlist::by_energy},
+     {"energy_delay", &Shortlist::by_energy_delay}}};
 
 /// The shortlist of these trials of one problem and device.
 [[nodiscard]] Shortlist shortlist_of(const std::vector<Trial>& trials);

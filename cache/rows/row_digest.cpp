@@ -82,6 +82,9 @@ std::string row_digest(const Trial& trial) {
   if (!trial.shared_from.empty()) fields.text("shared").text(trial.shared_from);   // likewise
   if (!trial.judge_digest.empty()) fields.text("judge").text(trial.judge_digest);  // since 9
   if (trial.verification && trial.verification->checked) fields.text("checked");   // likewise
+  if (trial.timing && trial.timing->energy_j > 0.0) {
+    fields.text("energy").real(trial.timing->energy_j).real(trial.timing->energy_spread_j);
+  }
   return fields.hex();
 }
 
@@ -91,21 +94,27 @@ std::string row_digest(const SessionRecord& session) {
   fields.add(session.environment).text(session.strategy).text(session.budget);
   fields.integer(static_cast<std::int64_t>(session.space_size));
   fields.integer(static_cast<std::int64_t>(session.evaluated)).text(session.state);
-  return fields.integer(session.started_unix_ms).integer(session.ended_unix_ms).hex();
+  fields.integer(session.started_unix_ms).integer(session.ended_unix_ms);
+  if (session.objective != "time") fields.text("objective").text(session.objective);
+  return fields.hex();
 }
 
 std::string row_digest(const CandidateKey& attempt, const std::string& session_id) {
   return Fields().text("attempt").add(attempt).text(session_id).hex();
 }
 
-std::string row_digest(const Shortlist& shortlist, const std::string& contenders,
-                       const Problem& problem, const DeviceClass& device) {
+std::string row_digest(const Shortlist& shortlist, const ListTexts& lists, const Problem& problem,
+                       const DeviceClass& device) {
   Fields fields;
   fields.text("shortlist").add(problem).add(device);
   fields.integer(static_cast<std::int64_t>(shortlist.trials));
   fields.integer(static_cast<std::int64_t>(shortlist.ok));
   fields.text(std::string(to_string(shortlist.provenance)));
-  return fields.text(contenders).hex();
+  fields.text(lists[0]);
+  for (std::size_t i = 1; i < lists.size(); ++i) {
+    if (lists[i] != "[]") fields.text(std::string(kListedObjectives[i].name)).text(lists[i]);
+  }
+  return fields.hex();
 }
 
 std::string row_digest(const Family& family, const std::string& kind, const DeviceClass& device) {

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <string>
 
 #include "cache/lookup/shortlist.hpp"
@@ -16,8 +17,9 @@ namespace kiln {
 [[nodiscard]] std::string row_digest(const Trial& trial);
 [[nodiscard]] std::string row_digest(const SessionRecord& session);
 [[nodiscard]] std::string row_digest(const CandidateKey& attempt, const std::string& session_id);
-/// `contenders` is the text of the shortlist's contenders as stored.
-[[nodiscard]] std::string row_digest(const Shortlist& shortlist, const std::string& contenders,
+/// A shortlist's lists as stored, in the order of kListedObjectives.
+using ListTexts = std::array<std::string, kListedObjectives.size()>;
+[[nodiscard]] std::string row_digest(const Shortlist& shortlist, const ListTexts& lists,
                                      const Problem& problem, const DeviceClass& device);
 [[nodiscard]] std::string row_digest(const Family& family, const std::string& kind,
                                      const DeviceClass& device);

@@ -13,6 +13,7 @@
 #include "cache/rows/candidate_rows.hpp"
 #include "cache/rows/row_digest.hpp"
 #include "cache/rows/trial_rows.hpp"
+#include "cache/schema/schema.hpp"
 
 namespace kiln {
 namespace {
@@ -31,24 +32,27 @@ void put_family(const sqlite::Connection& connection, const std::string& kind,
 /// Writes the row; a pair that had none becomes one of its family.
 void put_shortlist(const sqlite::Connection& connection, Pair pair, const Subject& subject,
                    const Shortlist& shortlist) {
-  const std::string contenders = contenders_text(shortlist.contenders);
-  const std::string digest = row_digest(shortlist, contenders, subject.problem, subject.device);
+  ListTexts lists;
+  for (std::size_t i = 0; i < lists.size(); ++i) {
+    lists[i] = contenders_text(shortlist.*kListedObjectives[i].list);
+  }
+  const std::string digest = row_digest(shortlist, lists, subject.problem, subject.device);
   const auto trials = static_cast<std::int64_t>(shortlist.trials);
   const auto ok = static_cast<std::int64_t>(shortlist.ok);
   connection
       .prepare(
           "UPDATE shortlists SET trials = ?, ok = ?, provenance = ?, contenders = ?, "
-          "digest = ? WHERE problem_id = ? AND device_id = ?")
-      .bind(trials, ok, to_string(shortlist.provenance), contenders, digest, pair.problem_id,
-            pair.device_id)
+          "by_energy = ?, by_energy_delay = ?, digest = ? WHERE problem_id = ? AND device_id = ?")
+      .bind(trials, ok, to_string(shortlist.provenance), lists[0], lists[1], lists[2], digest,
+            pair.problem_id, pair.device_id)
       .run();
   if (connection.changes() > 0) return;
   connection
       .prepare(
-          "INSERT INTO shortlists (trials, ok, provenance, contenders, digest, problem_id, "
-          "device_id) VALUES (?, ?, ?, ?, ?, ?, ?)")
-      .bind(trials, ok, to_string(shortlist.provenance), contenders, digest, pair.problem_id,
-            pair.device_id)
+          "INSERT INTO shortlists (trials, ok, provenance, contenders, by_energy, "
+          "by_energy_delay, digest, problem_id, device_id) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)")
+      .bind(trials, ok, to_string(shortlist.provenance), lists[0], lists[1], lists[2], digest,
+            pair.problem_id, pair.device_id)
       .run();
   std::set<std::string> ignored;
   const std::string kind = subject.problem.kind_text();
@@ -69,16 +73,16 @@ std::vector<Trial> trial_and_faults(const sqlite::Connection& connection, Pair p
   std::set<std::string> ignored;
   TrialReader reader(ignored);
   sqlite::Statement rows = connection.prepare(
-      select_trials() +
+      select_trials(connection) +
       " WHERE t.problem_id = ? AND t.device_id = ? AND m.name = ? AND m.digest = ? AND "
       "t.config = ? AND t.outcome IN ('wrong_result', 'crashed', 'timed_out')");
   rows.bind(pair.problem_id, pair.device_id, trial.key.template_name, trial.key.template_digest,
             trial.key.config.canonical());
-  sqlite::Statement of_code = connection.prepare(
-      fmt::format("{} WHERE {} AND t.outcome = 'wrong_result'", select_trials(), kSameCode));
+  sqlite::Statement of_code = connection.prepare(fmt::format(
+      "{} WHERE {} AND t.outcome = 'wrong_result'", select_trials(connection), kSameCode));
   of_code.bind(pair.problem_id, pair.device_id, trial.code_digest);
   sqlite::Statement of_template = connection.prepare(
-      select_trials() +
+      select_trials(connection) +
       " WHERE t.problem_id = ? AND t.device_id = ? AND m.name = ? AND m.digest = ? AND "
       "t.checked = 1 AND t.outcome = 'wrong_result'");
   of_template.bind(pair.problem_id, pair.device_id, trial.key.template_name,
@@ -196,7 +200,7 @@ std::vector<Trial> trials_of(const sqlite::Connection& connection, Pair pair,
                              std::set<std::string>& corrupt) {
   TrialReader reader(corrupt);
   sqlite::Statement rows =
-      connection.prepare(select_trials() + " WHERE t.problem_id = ? AND t.device_id = ?" +
+      connection.prepare(select_trials(connection) + " WHERE t.problem_id = ? AND t.device_id = ?" +
                          " ORDER BY t.created_unix_ms, t.trial_id");
   rows.bind(pair.problem_id, pair.device_id);
   std::vector<Trial> trials;
@@ -210,8 +214,9 @@ std::optional<Shortlist> find_shortlist(const sqlite::Connection& connection, Pa
                                         const Problem& problem, const DeviceClass& device,
                                         std::set<std::string>& corrupt) {
   sqlite::Statement row = connection.prepare(
-      "SELECT trials, ok, provenance, contenders, digest FROM shortlists "
-      "WHERE problem_id = ? AND device_id = ?");
+      fmt::format("SELECT trials, ok, provenance, contenders, digest, {} FROM shortlists "
+                  "WHERE problem_id = ? AND device_id = ?",
+                  has_energy(connection) ? "by_energy, by_energy_delay" : "'[]', '[]'"));
   row.bind(pair.problem_id, pair.device_id);
   if (!row.step() || row.text(4).empty()) return std::nullopt;
   const auto provenance = parse_provenance(row.text(2));
@@ -219,10 +224,12 @@ std::optional<Shortlist> find_shortlist(const sqlite::Connection& connection, Pa
   shortlist.trials = static_cast<std::uint64_t>(row.integer(0));
   shortlist.ok = static_cast<std::uint64_t>(row.integer(1));
   shortlist.provenance = provenance.value_or(Provenance::compiled);
-  const std::string contenders = row.text(3);
-  if (provenance && row_digest(shortlist, contenders, problem, device) == row.text(4)) {
+  const ListTexts lists{row.text(3), row.text(5), row.text(6)};
+  if (provenance && row_digest(shortlist, lists, problem, device) == row.text(4)) {
     try {
-      shortlist.contenders = parse_contenders(contenders);
+      for (std::size_t i = 0; i < lists.size(); ++i) {
+        shortlist.*kListedObjectives[i].list = parse_contenders(lists[i]);
+      }
       return shortlist;
     } catch (const Error& error) {
       if (error.kind() != ErrorKind::usage) throw;
@@ -286,11 +293,16 @@ void add_to_shortlist(const sqlite::Connection& connection, Pair pair,
     known->provenance = std::min(known->provenance, trial.provenance);
     if (!eligible(trial)) continue;
     const std::vector<Trial> deciding = trial_and_faults(connection, pair, trial);
-    for (const Trial* able : able_trials(deciding)) {
-      known->contenders.push_back(contender_of(*able));
+    for (const auto& [name, list] : kListedObjectives) {
+      const Objective objective = Objective::read(name).value();
+      for (const Trial* able : able_trials(deciding, Suspects::left_out, objective)) {
+        ((*known).*list).push_back(contender_of(*able, objective));
+      }
     }
   }
-  known->contenders = shortlist_of(std::move(known->contenders));
+  for (const auto& [name, list] : kListedObjectives) {
+    (*known).*list = shortlist_of(std::move((*known).*list));
+  }
   put_shortlist(connection, pair, {any.problem, any.device}, *known);
 }
 

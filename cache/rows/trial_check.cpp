@@ -175,6 +175,11 @@ void check_timing(Timing& timing) {
   timing.median_ns = checked_number("median_ns", timing.median_ns);
   timing.spread_ns = checked_number("spread_ns", timing.spread_ns);
   timing.power_w = checked_number("power_w", timing.power_w);
+  timing.energy_j = checked_number("energy_j", timing.energy_j);
+  timing.energy_spread_j = checked_number("energy_spread_j", timing.energy_spread_j);
+  if (timing.energy_j == 0.0 && timing.energy_spread_j != 0.0) {
+    refuse("energy_spread_j", "is set, but 'energy_j' is 0; set 'energy_j', too");
+  }
   check_count("sm_clock_mhz", timing.sm_clock_mhz);
   if (timing.samples_ns.size() > kMaxSamples)
     refuse("samples_ns", fmt::format("has more than {} entries", kMaxSamples));
@@ -240,6 +245,7 @@ SessionRecord checked(SessionRecord session) {
   check_environment(session.environment);
   check_name("strategy", session.strategy, true);
   check_name("budget", session.budget, true);
+  check_name("objective", session.objective, false);
   static constexpr std::array<std::string_view, 5> kStates{"running", "complete", "budget",
                                                            "interrupted", "failed"};
   if (std::find(kStates.begin(), kStates.end(), session.state) == kStates.end()) {

@@ -9,6 +9,7 @@
 #include "cache/rows/candidate_rows.hpp"
 #include "cache/rows/row_digest.hpp"
 #include "cache/rows/trial_check.hpp"
+#include "cache/schema/schema.hpp"
 
 namespace kiln {
 namespace {
@@ -42,6 +43,8 @@ enum Column : int {
   kClock,
   kPower,
   kTemperature,
+  kEnergy,
+  kEnergySpread,
   kInterleaved,
   kCode,
   kSharedFrom,
@@ -57,16 +60,22 @@ enum Column : int {
 constexpr const char* kPayloadColumns =
     "provenance, outcome, message, registers, spill_store_bytes, spill_load_bytes, stack_bytes, "
     "smem_static_bytes, smem_dynamic_bytes, occupancy, verified, worst_ratio, evidence, median_ns, "
-    "spread_ns, samples_ns, sm_clock_mhz, power_w, temperature_c, interleaved, code_digest, "
+    "spread_ns, samples_ns, sm_clock_mhz, power_w, temperature_c, energy_j, energy_spread_j, "
+    "interleaved, code_digest, "
     "shared_from, judge_digest, checked, rendered_digest, compile_seconds, session_id, "
     "created_unix_ms, "
     "digest";
 
-std::string joined_trials() {
+/// Without energy, which schema 1 does not have, NULL stands in its place.
+std::string joined_trials(bool with_energy) {
   std::string payload = kPayloadColumns;
   for (std::size_t at = payload.find(", "); at != std::string::npos; at = payload.find(", ", at)) {
     payload.replace(at, 2, ", t.");
     at += 4;
+  }
+  if (!with_energy) {
+    constexpr std::string_view kEnergyColumns = "t.energy_j, t.energy_spread_j";
+    payload.replace(payload.find(kEnergyColumns), kEnergyColumns.size(), "NULL, NULL");
   }
   // Left joins, so that a trial whose problem or device is gone shows as damaged instead of just
   // missing.
@@ -110,6 +119,10 @@ std::optional<Timing> read_timing(const sqlite::Statement& row) {
   timing.power_w = row.real(kPower);
   timing.temperature_c = small(row, kTemperature);
   timing.interleaved = row.integer(kInterleaved) == 1;
+  if (!row.is_null(kEnergy)) {
+    timing.energy_j = row.real(kEnergy);
+    timing.energy_spread_j = row.real(kEnergySpread);
+  }
   return timing;
 }
 
@@ -128,7 +141,7 @@ std::optional<Member> part(const std::optional<Part>& whole, Member Part::*membe
 
 std::optional<Trial> find_trial(const sqlite::Connection& connection, const std::string& id) {
   std::set<std::string> corrupt;
-  sqlite::Statement rows = connection.prepare(select_trials() + " WHERE t.trial_id = ?");
+  sqlite::Statement rows = connection.prepare(select_trials(connection) + " WHERE t.trial_id = ?");
   rows.bind(id);
   return rows.step() ? TrialReader(corrupt).read(rows) : std::nullopt;
 }
@@ -138,7 +151,7 @@ bool try_insert(sqlite::Connection& connection, const Trial& trial) {
   static const std::string sql = fmt::format(
       "INSERT INTO trials (trial_id, problem_id, device_id, template_id, config, environment_id, "
       "{}) "
-      "VALUES (?,?,?,?,?,?, ?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?) "
+      "VALUES (?,?,?,?,?,?, ?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?) "
       "ON CONFLICT (trial_id) DO NOTHING",
       kPayloadColumns);
   const std::int64_t problem = intern_problem(connection, trial.key.problem);
@@ -164,7 +177,10 @@ bool try_insert(sqlite::Connection& connection, const Trial& trial) {
               part(trial.verification, &Verification::evidence));
   insert.bind(part(trial.timing, &Timing::median_ns), part(trial.timing, &Timing::spread_ns),
               samples, part(trial.timing, &Timing::sm_clock_mhz),
-              part(trial.timing, &Timing::power_w), part(trial.timing, &Timing::temperature_c),
+              part(trial.timing, &Timing::power_w), part(trial.timing, &Timing::temperature_c));
+  const bool has_energy = trial.timing && trial.timing->energy_j > 0.0;
+  const std::optional<Timing> energy = has_energy ? trial.timing : std::nullopt;
+  insert.bind(part(energy, &Timing::energy_j), part(energy, &Timing::energy_spread_j),
               trial.timing && trial.timing->interleaved);
   insert.bind(trial.code_digest, trial.shared_from, trial.judge_digest,
               trial.verification && trial.verification->checked);
@@ -184,9 +200,10 @@ bool try_insert(sqlite::Connection& connection, const Trial& trial) {
 
 }  // namespace
 
-const std::string& select_trials() {
-  static const std::string sql = joined_trials();
-  return sql;
+const std::string& select_trials(const sqlite::Connection& connection) {
+  static const std::string first = joined_trials(false);
+  static const std::string present = joined_trials(true);
+  return has_energy(connection) ? present : first;
 }
 
 Trial TrialReader::decode(const sqlite::Statement& row) {

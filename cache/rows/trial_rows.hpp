@@ -14,7 +14,7 @@
 namespace kiln {
 
 /// SELECT with the columns that TrialReader expects; tables t (trials), p, d, m (templates), e.
-[[nodiscard]] const std::string& select_trials();
+[[nodiscard]] const std::string& select_trials(const sqlite::Connection& connection);
 
 /// Turns rows of select_trials() into trials, leaving out those whose digest does not match.
 class TrialReader {

@@ -21,17 +21,33 @@ const std::string& sql_of(std::string_view file) {
   return schema_files().find(file)->second;
 }
 
-int version_of(const sqlite::Connection& connection) {
-  return static_cast<int>(connection.integer("PRAGMA user_version"));
+void create_tables(sqlite::Connection& connection, int version) {
+  connection.execute(sql_of("schema.sql"));
+  connection.execute(sql_of("shortlists.sql"));
+  connection.execute(sql_of("views.sql"));
+  if (version >= 2) connection.execute(sql_of("schema_2.sql"));
+  connection.execute(fmt::format("PRAGMA application_id = {}; PRAGMA user_version = {}",
+                                 kTuningApplicationId, version));
 }
 
-const SchemaText& present_schema() {
-  static const SchemaText schema = SchemaText::of(empty_database());
-  return schema;
+SchemaText text_of_schema(int version) {
+  sqlite::Connection empty = sqlite::Connection::in_memory();
+  create_tables(empty, version);
+  return SchemaText::of(empty);
+}
+
+/// What Kiln creates for a file of the same schema.
+const SchemaText& own_schema(const sqlite::Connection& connection) {
+  if (schema_version_of(connection) == 1) {
+    static const SchemaText first = text_of_schema(1);
+    return first;
+  }
+  static const SchemaText present = text_of_schema(kSchemaVersion);
+  return present;
 }
 
 std::vector<std::string> foreign_parts(const sqlite::Connection& connection) {
-  return SchemaText::of(connection).differences_from(present_schema());
+  return SchemaText::of(connection).differences_from(own_schema(connection));
 }
 
 std::string some_of(const std::vector<std::string>& faults) {
@@ -54,7 +70,7 @@ std::string some_of(const std::vector<std::string>& faults) {
 
 /// Whether its trials and sessions can be read by columns that are Kiln's.
 bool is_readable(const sqlite::Connection& connection) {
-  return SchemaText::of(connection).stores_columns_of(present_schema(), kRowTables);
+  return SchemaText::of(connection).stores_columns_of(own_schema(connection), kRowTables);
 }
 
 }  // namespace
@@ -72,11 +88,24 @@ std::optional<double> flops_of(const std::string& kind, const std::string& sizes
 
 void create_schema(sqlite::Connection& connection) {
   sqlite::Transaction transaction(connection);
-  connection.execute(sql_of("schema.sql"));
-  connection.execute(sql_of("shortlists.sql"));
-  connection.execute(sql_of("views.sql"));
-  connection.execute(fmt::format("PRAGMA application_id = {}; PRAGMA user_version = {}",
-                                 kTuningApplicationId, kSchemaVersion));
+  create_tables(connection, kSchemaVersion);
+  transaction.commit();
+}
+
+int schema_version_of(const sqlite::Connection& connection) {
+  return static_cast<int>(connection.integer("PRAGMA user_version"));
+}
+
+bool has_energy(const sqlite::Connection& connection) {
+  return schema_version_of(connection) >= 2;
+}
+
+void upgrade_schema(sqlite::Connection& connection) {
+  sqlite::Transaction transaction(connection);
+  if (!has_energy(connection)) {
+    connection.execute(sql_of("schema_2.sql"));
+    connection.execute(fmt::format("PRAGMA user_version = {}", kSchemaVersion));
+  }
   transaction.commit();
 }
 
@@ -89,7 +118,7 @@ sqlite::Connection empty_database() {
 void require_known_schema(const sqlite::Connection& connection) {
   // The first read: this is where SQLite notices a file that is none of its own.
   const std::int64_t application = connection.integer("PRAGMA application_id");
-  const int version = version_of(connection);
+  const int version = schema_version_of(connection);
   if (application == kUnreleasedApplicationId) {
     const std::string file = shell_word(connection.path());
     throw Error(
@@ -137,7 +166,7 @@ std::string foreign_schema(const sqlite::Connection& connection) {
 }
 
 std::vector<std::string> altered_views(const sqlite::Connection& connection) {
-  return SchemaText::of(connection).altered_views(present_schema());
+  return SchemaText::of(connection).altered_views(own_schema(connection));
 }
 
 }  // namespace kiln

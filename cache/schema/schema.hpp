@@ -13,7 +13,7 @@
 
 namespace kiln {
 
-inline constexpr int kSchemaVersion = 1;
+inline constexpr int kSchemaVersion = 2;
 inline constexpr std::int64_t kTuningApplicationId = 0x4b696c6e;      ///< "Kiln"
 inline constexpr std::int64_t kUnreleasedApplicationId = 0x4b494c4e;  ///< "KILN": schemas before 1
 
@@ -27,13 +27,20 @@ inline constexpr std::array<std::string_view, 6> kRowTables{"problems",     "dev
 
 /// Fills a fresh file. One transaction.
 void create_schema(sqlite::Connection& connection);
+/// The schema of the file.
+[[nodiscard]] int schema_version_of(const sqlite::Connection& connection);
+/// Whether the file has what schema 2 added: readers name its columns only then.
+[[nodiscard]] bool has_energy(const sqlite::Connection& connection);
+/// Brings a file of an older schema, which require_own_schema() accepted, to kSchemaVersion. One
+/// transaction; does nothing if another process was faster.
+void upgrade_schema(sqlite::Connection& connection);
 /// A tuning database in memory without rows.
 [[nodiscard]] sqlite::Connection empty_database();
-/// Throws Error(database) unless the file is a tuning database of this schema.
+/// Throws Error(database) unless the file is a tuning database of this schema or an older one.
 void require_known_schema(const sqlite::Connection& connection);
 /// Throws Error(database) unless tables, indexes and triggers are, to the letter, those that Kiln
-/// creates: what a generated column computes and what an index leaves out decides answers, and
-/// takes as long as its author likes.
+/// creates for the file's schema: what a generated column computes and what an index leaves out
+/// decides answers, and takes as long as its author likes.
 void require_own_schema(const sqlite::Connection& connection);
 /// For reading the rows of such a file nevertheless, column by column: what is foreign in it, in
 /// words, "" if nothing is. Throws like require_own_schema() if a column of kRowTables that

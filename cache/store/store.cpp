@@ -170,6 +170,7 @@ TuningStore TuningStore::open(const std::string& name, OpenMode mode) {
   if (write) {
     // Only before writing: rows that are read carry digests, and a look-up must be quick.
     require_sound(connection);
+    if (schema_version_of(connection) < kSchemaVersion) upgrade_schema(connection);
   } else if (!salvage_fault.empty()) {
     connection = salvage(connection);
   }
@@ -269,7 +270,7 @@ const std::string& TuningStore::path() const {
   return impl_->path;
 }
 int TuningStore::schema_version() const {
-  return static_cast<int>(impl_->connection.integer("PRAGMA user_version"));
+  return schema_version_of(impl_->connection);
 }
 std::uint64_t TuningStore::corrupt_rows() const {
   return impl_->corrupt.size();

@@ -12,6 +12,7 @@
 
 #include "cache/lookup/neighbours.hpp"
 #include "cache/lookup/related.hpp"
+#include "cache/objective.hpp"
 #include "cache/records.hpp"
 
 namespace kiln {
@@ -70,6 +71,7 @@ struct BestQuery {
   bool compiled_too = false;
   std::optional<Provenance> provenance;  ///< only this one
   std::optional<std::string> judge;      ///< only verdicts of this one
+  Objective objective = {};              ///< what "best" means
 };
 
 /// Asks for trials by what ran, whichever candidate it belonged to.
@@ -146,7 +148,8 @@ class TuningStore {
   /// Oldest first (see Trial); with a limit, only the newest that many.
   [[nodiscard]] std::vector<Trial> trials(const TrialFilter& filter) const;
   [[nodiscard]] std::vector<ProblemSummary> summaries(const ProblemFilter& filter = {}) const;
-  /// best_of() over the trials that the query admits: a few rows, however many trials there are.
+  /// best_of() over the trials that the query admits: a few rows, however many trials there are,
+  /// but all trials of the problem if the objective is an expression.
   [[nodiscard]] std::optional<Trial> best(const BestQuery& query) const;
   /// Also tells which trial would have been the best if the query had admitted its template and its
   /// judge; nothing if the answer is that one.
@@ -167,9 +170,10 @@ class TuningStore {
   [[nodiscard]] bool judged_again(const RelatedProblem& related, const Contender& contender,
                                   const std::string& template_digest,
                                   const std::optional<std::string>& judge) const;
-  /// Those of its trials that can be the best under some restriction of a look-up, the best first.
+  /// Those of its trials that can be the fastest under some restriction of a look-up, the best
+  /// first.
   [[nodiscard]] std::vector<Contender> contenders(const RelatedProblem& related) const;
-  /// The contender's trial; nothing if it is damaged.
+  /// The trial of a contender by time; nothing if it is damaged.
   [[nodiscard]] std::optional<Trial> trial(const Contender& contender) const;
   /// latest_of() that problem and device: what a resumed session skips.
   [[nodiscard]] std::vector<Trial> latest_trials(const Problem& problem,
@@ -179,7 +183,8 @@ class TuningStore {
   [[nodiscard]] std::optional<Trial> trial_of_code(const CodeQuery& query) const;
 
   /// Deletes trials older than the age (0: any) but keeps, for each problem and device, the best
-  /// `keep_best` and the newest session's. Returns how many were deleted; with `dry_run`, how many
+  /// `keep_best` by time, by energy, by both and by what sessions searched for, and the newest
+  /// session's. Returns how many were deleted; with `dry_run`, how many
   /// would be, and changes nothing.
   std::uint64_t prune(std::int64_t older_than_ms, int keep_best, bool dry_run = false);
 
@@ -205,11 +210,13 @@ class TuningStore {
 [[nodiscard]] std::vector<Trial> latest_of(const std::vector<Trial>& trials);
 
 /// A strict total order, safe for sorting: measured before modelled before compiled; lower cost
-/// (the median, a quarter longer unless interleaved; minus the occupancy for `compiled`); fewer
-/// registers; then template name, config and id. Only eligible trials may be compared.
-[[nodiscard]] bool better(const Trial& left, const Trial& right);
-/// Whether the trial may serve as best at all: ok, verified, with a time (or compiled).
-[[nodiscard]] bool eligible(const Trial& trial);
+/// (the objective's value, with times and energies a quarter higher unless interleaved; minus the
+/// occupancy for `compiled`); fewer registers; then template name, config and id. Only eligible
+/// trials may be compared.
+[[nodiscard]] bool better(const Trial& left, const Trial& right, const Objective& objective = {});
+/// Whether the trial may serve as best at all: ok, verified, with a time (or compiled) and with
+/// whatever else the objective needs.
+[[nodiscard]] bool eligible(const Trial& trial, const Objective& objective = {});
 /// The best of trials of one problem and device, or null. Of the first by better() and all whose
 /// 95 % intervals overlap with it and whose cost is at most a 64th higher (a tie within noise is a
 /// tie), the one with the fewest registers, then by template name and config. A candidate that ever
@@ -218,6 +225,7 @@ class TuningStore {
 /// that crashed or hung only later trials count, though what happened on an emulated device does
 /// not count against a measured trial. "Overlaps" is not transitive, so this is a property of the
 /// whole set, not of pairs.
-[[nodiscard]] const Trial* best_of(const std::vector<Trial>& trials);
+[[nodiscard]] const Trial* best_of(const std::vector<Trial>& trials,
+                                   const Objective& objective = {});
 
 }  // namespace kiln

@@ -81,27 +81,32 @@ class Admission {
 
 std::optional<Trial> read_trial(const sqlite::Connection& connection, const std::string& id,
                                 std::set<std::string>& corrupt) {
-  sqlite::Statement rows = connection.prepare(select_trials() + " WHERE t.trial_id = ?");
+  sqlite::Statement rows = connection.prepare(select_trials(connection) + " WHERE t.trial_id = ?");
   rows.bind(id);
   return rows.step() ? TrialReader(corrupt).read(rows) : std::nullopt;
 }
 
 }  // namespace
 
-const std::vector<Contender>& TuningStore::Impl::all_contenders(Pair pair) {
+const std::vector<Contender>& TuningStore::Impl::all_contenders(Pair pair,
+                                                                const Objective& objective) {
   const auto stamp = connection.change_stamp();
-  const auto known = contenders_.find(pair);
+  const auto key = std::make_pair(pair, objective.canonical());
+  const auto known = contenders_.find(key);
   if (known != contenders_.end() && known->second.stamp == stamp) return known->second.list;
   if (contenders_.size() >= kMostPairs) contenders_.clear();
   std::vector<Contender> list;
   const std::vector<Trial> trials = trials_of(connection, pair, corrupt);
-  for (const Trial* trial : able_trials(trials)) list.push_back(contender_of(*trial));
-  return contenders_.insert_or_assign(pair, Contenders{stamp, std::move(list)}).first->second.list;
+  for (const Trial* trial : able_trials(trials, Suspects::left_out, objective)) {
+    list.push_back(contender_of(*trial, objective));
+  }
+  return contenders_.insert_or_assign(key, Contenders{stamp, std::move(list)}).first->second.list;
 }
 
-std::optional<Trial> TuningStore::Impl::trial_of(const Contender& contender) {
+std::optional<Trial> TuningStore::Impl::trial_of(const Contender& contender,
+                                                 const Objective& objective) {
   auto trial = read_trial(connection, contender.trial_id, corrupt);
-  if (trial && contender_of(*trial) == contender) return trial;
+  if (trial && contender_of(*trial, objective) == contender) return trial;
   corrupt.insert("trial " + contender.trial_id);
   return std::nullopt;
 }
@@ -110,7 +115,7 @@ bool TuningStore::Impl::judged_again(
     Pair pair, const Contender& contender,
     const std::function<bool(const std::string& digest, const std::string& judge)>& is_current) {
   sqlite::Statement rows = connection.prepare(
-      select_trials() +
+      select_trials(connection) +
       " WHERE t.problem_id = ? AND t.device_id = ? AND m.name = ? AND t.config = ?");
   rows.bind(pair.problem_id, pair.device_id, contender.template_name, contender.config);
   TrialReader reader(corrupt);
@@ -148,7 +153,7 @@ std::optional<Trial> TuningStore::best(const BestQuery& query,
     const Decision decision =
         decide(contenders, [&](const Contender& contender) { return admission(contender); });
     if (decision.best != nullptr) {
-      best = impl_->trial_of(*decision.best);
+      best = impl_->trial_of(*decision.best, query.objective);
       if (!best) return false;
     }
     if (unavailable == nullptr) return true;
@@ -156,7 +161,7 @@ std::optional<Trial> TuningStore::best(const BestQuery& query,
       return admission.as_it_was(contender, contenders, judged_again);
     });
     if (ideal.best != nullptr && !admission.is_current(*ideal.best)) {
-      *unavailable = impl_->trial_of(*ideal.best);
+      *unavailable = impl_->trial_of(*ideal.best, query.objective);
     }
     return true;
   };
@@ -164,13 +169,14 @@ std::optional<Trial> TuningStore::best(const BestQuery& query,
   std::optional<Trial> best;
   const auto shortlist =
       find_shortlist(impl_->connection, pair, query.problem, query.device, impl_->corrupt);
+  const std::vector<Contender>* const list = shortlist ? shortlist->list(query.objective) : nullptr;
   // A refused configuration may have kept others off the list, and a trial that does not match the
   // list is damaged: then all trials decide.
-  if (shortlist && answer_from(shortlist->contenders, best) && !admission.refused_any()) {
+  if (list != nullptr && answer_from(*list, best) && !admission.refused_any()) {
     return best;
   }
   best.reset();
-  (void)answer_from(impl_->all_contenders(pair), best);
+  (void)answer_from(impl_->all_contenders(pair, query.objective), best);
   return best;
 }
 

@@ -50,10 +50,12 @@ class TuningStore::Impl {
   [[nodiscard]] std::map<Pair, SessionRecord> last_sessions(std::optional<std::int64_t> problem_id);
   /// All contenders of the pair in the order of better(), from its trials. Cached until anything
   /// changes; valid until the next call.
-  [[nodiscard]] const std::vector<Contender>& all_contenders(Pair pair);
-  /// The contender's trial; one that is damaged, or does not match the contender, goes to
-  /// `corrupt`.
-  [[nodiscard]] std::optional<Trial> trial_of(const Contender& contender);
+  [[nodiscard]] const std::vector<Contender>& all_contenders(Pair pair,
+                                                             const Objective& objective = {});
+  /// The trial of a contender by that objective; one that is damaged, or does not match the
+  /// contender, goes to `corrupt`.
+  [[nodiscard]] std::optional<Trial> trial_of(const Contender& contender,
+                                              const Objective& objective = {});
   /// Whether its candidate has an intact trial of the contender's provenance that `is_current`
   /// admits by its template's digest and its judge.
   [[nodiscard]] bool judged_again(
@@ -92,7 +94,7 @@ class TuningStore::Impl {
     std::vector<Contender> list;
   };
   static constexpr std::size_t kMostPairs = 32;
-  std::map<Pair, Contenders> contenders_;
+  std::map<std::pair<Pair, std::string>, Contenders> contenders_;  ///< also by objective
   std::map<Pair, Contenders> shortlists_;
   std::optional<std::pair<Stamp, std::vector<KnownKind>>> kinds_;
   struct SizeTables {

@@ -29,9 +29,10 @@ Candidate candidate_of(const Trial& trial) {
 }
 
 /// The trials of the best `keep_best` candidates, by the order that answers follow.
-void keep_leaders(std::vector<Trial> trials, int keep_best, std::set<std::string>& kept) {
+void keep_leaders(std::vector<Trial> trials, int keep_best, const Objective& objective,
+                  std::set<std::string>& kept) {
   for (int place = 0; place < keep_best; ++place) {
-    const Standing standing = standing_of(trials);
+    const Standing standing = standing_of(trials, Suspects::left_out, objective);
     if (standing.best == nullptr) return;
     kept.insert(standing.best->id);
     // Without the leader, trials would tie that do not tie now.
@@ -42,13 +43,16 @@ void keep_leaders(std::vector<Trial> trials, int keep_best, std::set<std::string
 }
 
 /// Ids of what may be deleted of the trials of one problem and device, oldest first.
-std::vector<std::string> removable(const std::vector<Trial>& trials, std::int64_t before_unix_ms,
-                                   int keep_best) {
+std::vector<std::string> removable(const std::vector<Trial>& trials,
+                                   const std::vector<Objective>& objectives,
+                                   std::int64_t before_unix_ms, int keep_best) {
   std::set<std::string> kept;
   // Each judge has leaders of its own: which one is the present one is not known here.
   std::map<std::string, std::vector<Trial>> by_judge;
   for (const Trial& trial : trials) by_judge[judge_of(trial)].push_back(trial);
-  for (auto& [judge, judged] : by_judge) keep_leaders(std::move(judged), keep_best, kept);
+  for (const auto& [judge, judged] : by_judge) {
+    for (const Objective& objective : objectives) keep_leaders(judged, keep_best, objective, kept);
+  }
   const std::string& newest_session = trials.back().session_id;
   for (const Trial& trial : trials) {
     if (trial.session_id == newest_session || trial.created_unix_ms > before_unix_ms) {
@@ -134,10 +138,17 @@ std::uint64_t TuningStore::prune(std::int64_t older_than_ms, int keep_best, bool
   }
   const std::int64_t before =
       older_than_ms > 0 ? unix_ms_now() - older_than_ms : std::numeric_limits<std::int64_t>::max();
+  // What sessions searched for is what will be asked for.
+  std::set<std::string> texts(Objective::kNames.begin(), Objective::kNames.end());
+  for (const SessionRecord& session : sessions({})) texts.insert(session.objective);
+  std::vector<Objective> objectives;
+  for (const std::string& text : texts) {
+    if (auto objective = Objective::read(text)) objectives.push_back(std::move(*objective));
+  }
   std::uint64_t removed = 0;
   sqlite::Statement erase = impl_->connection.prepare("DELETE FROM trials WHERE trial_id = ?");
   for (const auto& [key, group] : groups) {
-    const std::vector<std::string> ids = removable(group, before, keep_best);
+    const std::vector<std::string> ids = removable(group, objectives, before, keep_best);
     removed += ids.size();
     if (dry_run || ids.empty()) continue;
     for (const std::string& id : ids) erase.bind(id).run();

@@ -48,7 +48,7 @@ std::vector<Trial> TuningStore::trials(const TrialFilter& filter) const {
   const WhereClause where = conditions(filter);
   const bool newest_first = filter.limit > 0;
   std::string sql =
-      select_trials() + where.text() +
+      select_trials(impl_->connection) + where.text() +
       fmt::format(" ORDER BY t.created_unix_ms {0}, t.trial_id {0}", newest_first ? "DESC" : "ASC");
   if (newest_first) sql += fmt::format(" LIMIT {}", filter.limit);
   sqlite::Statement rows = impl_->connection.prepare(sql);
@@ -76,7 +76,7 @@ std::optional<Trial> TuningStore::trial_of_code(const CodeQuery& query) const {
             {environment.driver, environment.toolkit, environment.policy});
   if (!query.session_id.empty()) where.add("t.session_id = ?", {query.session_id});
   sqlite::Statement rows = impl_->connection.prepare(
-      select_trials() + where.text() +
+      select_trials(impl_->connection) + where.text() +
       " ORDER BY t.outcome = 'wrong_result' DESC, t.created_unix_ms DESC, t.trial_id DESC");
   where.bind_to(rows);
   TrialReader reader(impl_->corrupt);

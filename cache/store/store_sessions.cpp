@@ -9,19 +9,20 @@
 #include "cache/rows/row_digest.hpp"
 #include "cache/rows/trial_check.hpp"
 #include "cache/rows/where_clause.hpp"
+#include "cache/schema/schema.hpp"
 #include "cache/store/store_impl.hpp"
 
 namespace kiln {
 namespace {
 
 /// A query for many reads the table itself ("NOT INDEXED"): an index may have lost some.
-std::string select_sessions(const char* way) {
+std::string select_sessions(const sqlite::Connection& connection, const char* way) {
   return fmt::format(
       "SELECT s.session_id, p.kind, p.sizes, {}, {}, s.strategy, s.budget, s.space_size, "
       "s.evaluated, s.state, s.started_unix_ms, s.ended_unix_ms, s.digest, s.problem_id, "
-      "s.device_id FROM sessions s {} LEFT JOIN problems p USING (problem_id) "
+      "s.device_id, {} FROM sessions s {} LEFT JOIN problems p USING (problem_id) "
       "LEFT JOIN devices d USING (device_id) LEFT JOIN environments e USING (environment_id)",
-      kDeviceColumns, kEnvironmentColumns, way);
+      kDeviceColumns, kEnvironmentColumns, has_energy(connection) ? "s.objective" : "'time'", way);
 }
 
 SessionRecord decode(const sqlite::Statement& row) {
@@ -37,6 +38,7 @@ SessionRecord decode(const sqlite::Statement& row) {
   session.state = row.text(15);
   session.started_unix_ms = row.integer(16);
   session.ended_unix_ms = row.integer(17);
+  session.objective = row.text(21);
   if (!is_date(session.started_unix_ms) || !is_date(session.ended_unix_ms)) {
     throw Error(ErrorKind::usage, "impossible date");
   }
@@ -59,26 +61,29 @@ void put_session(const sqlite::Connection& connection, const SessionRecord& sess
   connection
       .prepare(
           "INSERT INTO sessions (session_id, problem_id, device_id, environment_id, strategy, "
-          "budget, space_size, evaluated, state, started_unix_ms, ended_unix_ms, digest) "
-          "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
+          "budget, space_size, evaluated, state, started_unix_ms, ended_unix_ms, digest, "
+          "objective) "
+          "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
           "ON CONFLICT (session_id) DO UPDATE SET problem_id = excluded.problem_id, "
           "device_id = excluded.device_id, environment_id = excluded.environment_id, "
           "strategy = excluded.strategy, budget = excluded.budget, "
           "space_size = excluded.space_size, evaluated = excluded.evaluated, "
           "state = excluded.state, started_unix_ms = excluded.started_unix_ms, "
-          "ended_unix_ms = excluded.ended_unix_ms, digest = excluded.digest")
+          "ended_unix_ms = excluded.ended_unix_ms, digest = excluded.digest, "
+          "objective = excluded.objective")
       .bind(session.id, intern_problem(connection, session.problem),
             intern_device(connection, session.device),
             intern_environment(connection, session.environment), session.strategy, session.budget,
             static_cast<std::int64_t>(session.space_size),
             static_cast<std::int64_t>(session.evaluated), session.state, session.started_unix_ms,
-            session.ended_unix_ms, row_digest(session))
+            session.ended_unix_ms, row_digest(session), session.objective)
       .run();
 }
 
 std::optional<SessionRecord> find_session(const sqlite::Connection& connection,
                                           const std::string& id, std::set<std::string>& corrupt) {
-  sqlite::Statement rows = connection.prepare(select_sessions("") + " WHERE s.session_id = ?");
+  sqlite::Statement rows =
+      connection.prepare(select_sessions(connection, "") + " WHERE s.session_id = ?");
   rows.bind(id);
   return rows.step() ? read_session(rows, corrupt) : std::nullopt;
 }
@@ -123,7 +128,7 @@ std::map<Pair, SessionRecord> TuningStore::Impl::last_sessions(
       connection.integer("SELECT count(*) FROM sessions INDEXED BY sqlite_autoindex_sessions_1")) {
     corrupt.insert("index of sessions");
   }
-  sqlite::Statement rows = connection.prepare(select_sessions("NOT INDEXED") +
+  sqlite::Statement rows = connection.prepare(select_sessions(connection, "NOT INDEXED") +
                                               (problem_id ? " WHERE s.problem_id = ?" : ""));
   if (problem_id) rows.bind(*problem_id);
   std::map<Pair, SessionRecord> newest;
@@ -152,8 +157,9 @@ std::vector<SessionRecord> TuningStore::sessions(const TrialFilter& filter) cons
   if (!filter.operation.empty()) where.add("p.operation = ?", {filter.operation});
   if (!filter.kind_text.empty()) where.add("p.kind = ?", {filter.kind_text});
   if (!filter.session_id.empty()) where.add("s.session_id = ?", {filter.session_id});
-  sqlite::Statement rows = impl_->connection.prepare(select_sessions("NOT INDEXED") + where.text() +
-                                                     " ORDER BY s.started_unix_ms, s.session_id");
+  sqlite::Statement rows =
+      impl_->connection.prepare(select_sessions(impl_->connection, "NOT INDEXED") + where.text() +
+                                " ORDER BY s.started_unix_ms, s.session_id");
   where.bind_to(rows);
   std::vector<SessionRecord> sessions;
   while (rows.step()) {

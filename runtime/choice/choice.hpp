@@ -26,7 +26,8 @@ struct Choice {
 /// Whether the time of this very candidate was measured for the problem. What was only carried over
 /// or predicted must also be competitive by what the compiler reports (why_not_competitive()).
 [[nodiscard]] inline bool is_measured_here(Match match) {
-  return match == Match::exact || match == Match::same_device_class;
+  return match == Match::exact || match == Match::same_device_class ||
+         match == Match::other_objective;
 }
 
 /// More candidates than this that fail in a row are no accident: each may cost a compilation, and

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <iterator>
+#include <utility>
 
 #include "kiln/error.hpp"
 #include "templates/operation/judge.hpp"
@@ -74,8 +75,13 @@ WarningKind kind_of(const LookupWarning& warning) {
 }  // namespace
 
 KernelChooser::KernelChooser(const Catalog& catalog, const DeviceInfo& device, std::string database,
-                             std::vector<std::string> site_databases, WarningSink& warnings)
-    : catalog_(catalog), device_(device), warnings_(warnings), ranking_(catalog, device) {
+                             std::vector<std::string> site_databases, WarningSink& warnings,
+                             Objective objective)
+    : catalog_(catalog),
+      device_(device),
+      warnings_(warnings),
+      objective_(std::move(objective)),
+      ranking_(catalog, device) {
   if (!database.empty()) sources_.push_back({std::move(database), std::nullopt});
   for (std::string& path : site_databases) sources_.push_back({std::move(path), std::nullopt});
 }
@@ -146,6 +152,7 @@ Known KernelChooser::stored(const Problem& problem, const std::string& toolkit,
     return catalog_.find(name) != nullptr ? catalog_.digest(name) : std::string();
   };
   request.judge = judge_of(problem.operation);
+  request.objective = objective_;
   request.is_valid = [&](std::string_view name, const Config& config) {
     return !refused.contains({std::string(name), config}) && valid(name, config, problem);
   };

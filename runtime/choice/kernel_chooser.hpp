@@ -34,7 +34,8 @@ struct Known {
 class KernelChooser {
  public:
   KernelChooser(const Catalog& catalog, const DeviceInfo& device, std::string database,
-                std::vector<std::string> site_databases, WarningSink& warnings);
+                std::vector<std::string> site_databases, WarningSink& warnings,
+                Objective objective = {});
 
   /// Why the candidate was found wrong for that problem on this device; "": it was not.
   [[nodiscard]] std::string known_fault(const Problem& problem, const Choice& choice);
@@ -87,6 +88,7 @@ class KernelChooser {
   const Catalog& catalog_;
   const DeviceInfo& device_;
   WarningSink& warnings_;
+  Objective objective_;  ///< of stored()
   RelatedRanking ranking_;
   struct Source {
     std::string path;

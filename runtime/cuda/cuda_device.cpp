@@ -47,10 +47,19 @@ std::int64_t CudaDevice::free_memory_bytes() {
   return static_cast<std::int64_t>(free);
 }
 
+const Nvml& CudaDevice::nvml() {
+  if (!nvml_) nvml_ = std::make_unique<Nvml>(pci_bus_id(context_.ordinal()));
+  return *nvml_;
+}
+
 DeviceTelemetry CudaDevice::telemetry() {
   const std::lock_guard lock(nvml_mutex_);
-  if (!nvml_) nvml_ = std::make_unique<Nvml>(pci_bus_id(context_.ordinal()));
-  return nvml_->read();
+  return nvml().read();
+}
+
+std::optional<double> CudaDevice::energy_j() {
+  const std::lock_guard lock(nvml_mutex_);
+  return nvml().energy_j();
 }
 
 DevicePtr CudaDevice::allocate(std::int64_t bytes) {

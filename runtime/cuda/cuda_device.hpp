@@ -6,6 +6,7 @@
 
 #include <memory>
 #include <mutex>
+#include <optional>
 
 #include "runtime/cuda/current_device.hpp"
 #include "runtime/cuda/nvml.hpp"
@@ -27,6 +28,7 @@ class CudaDevice : public Device {
   [[nodiscard]] const DeviceInfo& info() const override { return info_; }
   [[nodiscard]] std::int64_t free_memory_bytes() override;
   [[nodiscard]] DeviceTelemetry telemetry() override;
+  [[nodiscard]] std::optional<double> energy_j() override;
   [[nodiscard]] void* own_stream() const noexcept override { return stream_; }
   [[nodiscard]] DevicePtr allocate(std::int64_t bytes) override;
   void free(DevicePtr address) noexcept override;
@@ -55,8 +57,9 @@ class CudaDevice : public Device {
   DeviceInfo info_;
   TensorMapEncoder tensor_maps_;
   cudaStream_t stream_ = nullptr;
+  [[nodiscard]] const Nvml& nvml();  ///< under nvml_mutex_
   std::mutex nvml_mutex_;
-  std::unique_ptr<Nvml> nvml_;  ///< opened by the first telemetry()
+  std::unique_ptr<Nvml> nvml_;  ///< opened by the first that asks
 };
 
 }  // namespace kiln

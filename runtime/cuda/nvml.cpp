@@ -20,6 +20,7 @@ using HandleByPciBusId = int(const char* bus_id, void** device);
 using ClockInfo = int(void* device, int selector, unsigned* mhz);
 using PowerUsage = int(void* device, unsigned* milliwatt);
 using Temperature = int(void* device, int selector, unsigned* celsius);
+using TotalEnergyConsumption = int(void* device, unsigned long long* millijoule);
 using HandleByUuid = int(const char* uuid, void** device);
 struct Utilization {
   unsigned gpu_percent = 0;
@@ -43,6 +44,7 @@ struct Nvml::Api {
   ClockInfo* clock_info = nullptr;
   PowerUsage* power_usage = nullptr;
   Temperature* temperature = nullptr;
+  TotalEnergyConsumption* total_energy = nullptr;  ///< null: an old driver
   void* device = nullptr;
 };
 
@@ -59,6 +61,7 @@ Nvml::Nvml(const std::string& pci_bus_id) {
       !library->resolve("nvmlDeviceGetTemperature", api->temperature)) {
     return;
   }
+  (void)library->resolve("nvmlDeviceGetTotalEnergyConsumption", api->total_energy);
   if (api->init() != 0) return;
   if (api->handle_by_pci_bus_id(pci_bus_id.c_str(), &api->device) != 0) {
     api->shutdown();
@@ -83,6 +86,13 @@ DeviceTelemetry Nvml::read() const {
     telemetry.temperature_c = static_cast<int>(value);
   }
   return telemetry;
+}
+
+std::optional<double> Nvml::energy_j() const {
+  unsigned long long millijoule = 0;
+  if (!api_ || api_->total_energy == nullptr) return std::nullopt;
+  if (api_->total_energy(api_->device, &millijoule) != 0) return std::nullopt;
+  return static_cast<double>(millijoule) / 1000.0;
 }
 
 DeviceLoad lasting_load_of_others(const std::string& uuid, const std::string& library_name) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "runtime/device.hpp"
@@ -11,8 +12,8 @@ namespace kiln {
 
 inline constexpr const char* kNvmlLibrary = "libnvidia-ml.so.1";
 
-/// Clock, power and temperature of one GPU through NVIDIA's management library, which comes with
-/// the driver and may be absent in a container.
+/// Clock, power, energy and temperature of one GPU through NVIDIA's management library, which comes
+/// with the driver and may be absent in a container.
 class Nvml {
  public:
   /// `pci_bus_id` as "0000:18:00.0". Never fails: without NVML, read() gives zeros.
@@ -21,6 +22,9 @@ class Nvml {
   Nvml(const Nvml&) = delete;
   Nvml& operator=(const Nvml&) = delete;
   [[nodiscard]] DeviceTelemetry read() const;
+  /// Joules since the driver was loaded (Volta and newer); nothing if it is unknown. Of the whole
+  /// GPU, also where the device is a part of it.
+  [[nodiscard]] std::optional<double> energy_j() const;
 
  private:
   struct Api;

@@ -53,7 +53,7 @@ KernelLoader::KernelLoader(LibraryParts parts)
       compiler_(lazy_compiler(parts_), parts_.cubins, chosen_headers(parts_.cuda_include)),
       workspaces_(*parts_.device),
       chooser_(parts_.catalog, parts_.device->info(), parts_.database, parts_.site_databases,
-               *parts_.warnings),
+               *parts_.warnings, parts_.objective),
       builder_(parts_.catalog, *parts_.device, compiler_) {}
 
 LibraryCounters KernelLoader::counters() const noexcept {
@@ -194,9 +194,11 @@ void KernelLoader::refuse_unknown(const WantedKernel& wanted, const Refusals& re
 
 void KernelLoader::refuse_untuned(const WantedKernel& wanted, const Refusals& refusals) const {
   const Problem& problem = wanted.problem;
-  const std::string place = fmt::format(
-      "for {} on {}{}", problem.canonical(), parts_.device->info().device_class.canonical(),
-      parts_.database.empty() ? "" : " in the database " + parts_.database);
+  const std::string place =
+      fmt::format("for {} on {}{}", problem.canonical(),
+                  parts_.device->info().device_class.canonical(),
+                  parts_.database.empty() ? "" : " in the database " + parts_.database) +
+      (parts_.objective.is_time() ? "" : ", by the objective " + parts_.objective.canonical());
   const std::string fault =
       refusals.candidates.empty()
           ? fmt::format("there is no tuned kernel {}", place)
@@ -243,8 +245,13 @@ void KernelLoader::warn_if_wrong(const WantedKernel& wanted, const Choice& choic
 }
 
 TunerSettings KernelLoader::tuner_settings() const {
-  return {parts_.database,      parts_.cubin_store, parts_.device->info().spec,
-          parts_.template_path, parts_.include,     parts_.cuda_include};
+  return {parts_.database,
+          parts_.cubin_store,
+          parts_.device->info().spec,
+          parts_.template_path,
+          parts_.include,
+          parts_.cuda_include,
+          parts_.objective.is_time() ? "" : parts_.objective.canonical()};
 }
 
 bool KernelLoader::tune(const WantedKernel& wanted, Lock& lock) {

@@ -32,6 +32,12 @@ Mode mode_of(std::optional<Mode> wanted) {
                           fmt::join(kModeNames, ", ")));
 }
 
+Objective objective_of(const std::string& wanted) {
+  const std::string text = or_environment(wanted, "KILN_OBJECTIVE");
+  if (text.empty()) return {};
+  return Objective::parse(text, wanted.empty() ? "KILN_OBJECTIVE" : "LibraryOptions::objective");
+}
+
 std::vector<std::string> split_path(const std::string& text) {
   std::vector<std::string> folders;
   for (std::size_t begin = 0; begin < text.size();) {
@@ -64,6 +70,7 @@ void warn_if_missing(const Located& database, const detail::LibraryParts& parts)
 detail::LibraryParts parts_of(const LibraryOptions& options) {
   detail::LibraryParts parts;
   parts.mode = mode_of(options.mode);
+  parts.objective = objective_of(options.objective);
   parts.warnings = std::make_shared<detail::WarningSink>(options.on_warning,
                                                          or_environment(options.log, "KILN_LOG"));
   parts.template_path = options.template_path.empty()

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cache/files/cubin_store.hpp"
+#include "cache/objective.hpp"
 #include "kiln/library.hpp"
 #include "runtime/compile/lazy_compiler.hpp"
 #include "runtime/device.hpp"
@@ -25,6 +26,7 @@ struct LibraryParts {
   std::string database;  ///< may not exist; "": none
   std::vector<std::string> site_databases;
   Mode mode = Mode::use;
+  Objective objective = {};
   std::string tuner_program;  ///< "": find_tuner()
   // For the tuner, as the application named them: where `catalog` was read from and looks for
   // headers, where `compiler` finds CUDA's, and the file of `cubins`.

@@ -107,6 +107,7 @@ std::vector<std::string> tuner_command(const std::string& program,
   add_given("--template-path", fmt::format("{}", fmt::join(settings.template_path, ":")));
   add_given("--include", fmt::format("{}", fmt::join(settings.include, ":")));
   add_given("--cuda-include", settings.cuda_include);
+  add_given("--objective", settings.objective);
   command.emplace_back("--quiet");
   return command;
 }

@@ -15,6 +15,7 @@ struct TunerSettings {
   std::vector<std::string> template_path = {};
   std::vector<std::string> include = {};
   std::string cuda_include = {};
+  std::string objective = {};
 };
 
 /// The command line that tunes a problem: "kiln tune", the words that describe it ("softmax",

@@ -96,7 +96,11 @@ class NameTable {
 class Expression {
  public:
   /// What becomes of a value that is a double.
-  enum class Real : std::uint8_t { refused, rounded_up };
+  enum class Real : std::uint8_t {
+    refused,
+    rounded_up,
+    kept,  ///< only for evaluate_real()
+  };
 
   /// Parses and checks every name against `names`. Throws Error(template_) with
   /// file:line:column and a caret line.

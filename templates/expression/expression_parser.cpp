@@ -42,7 +42,7 @@ Expression ExpressionParser::run(Expression::Real real) {
            "the value of this expression is a decimal number, but an integer or a condition is "
            "needed here. Next: use floor(...), ceil(...) or round(...), or compare the value");
     }
-    emit_real(RealCode::ceil);
+    if (real == Expression::Real::rounded_up) emit_real(RealCode::ceil);
   }
 
   Expression result;

@@ -27,7 +27,7 @@ constexpr std::string_view kVerifierVersion = "verifier 1";
 constexpr std::string_view kFirstVerifierVersion = "verifier 1";
 
 /// What an operation says of itself that no verdict depends on.
-constexpr std::array<std::string_view, 3> kUnjudgedKeys{"purpose", "flops", "bytes"};
+constexpr std::array<std::string_view, 4> kUnjudgedKeys{"purpose", "flops", "bytes", "metric"};
 
 /// What names mean in templates, and what kernels get.
 constexpr std::array<std::string_view, 7> kInterfaceKeys{"operation", "size",  "let",    "type",

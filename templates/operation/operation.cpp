@@ -184,6 +184,18 @@ double Operation::bytes(const Problem& problem) const {
   return sum;
 }
 
+std::optional<double> Operation::metric(const MetricSpec& spec, const Problem& problem,
+                                        const RunFigures& figures) const {
+  if (spec.needs_energy && figures.energy_j <= 0.0) return std::nullopt;
+  auto known = values(problem);
+  if (!known) return std::nullopt;
+  const double time_s = figures.time_ns / 1e9;
+  // In the order of kMetricFigures.
+  known->insert(known->end(), {figures.time_ns, time_s, figures.energy_j,
+                               time_s > 0.0 ? figures.energy_j / time_s : 0.0});
+  return spec.value.evaluate_real(*known);
+}
+
 bool Operation::has_no_results(const Problem& problem) const {
   const auto known = values(problem);
   if (!known) return false;

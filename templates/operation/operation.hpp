@@ -105,6 +105,21 @@ struct FillKernel {
   std::vector<std::uint16_t> operands;  ///< that it makes, in the operation's order
 };
 
+/// A number that results are also given in: `metric points_per_s = points / time_s`.
+struct MetricSpec {
+  std::string name;
+  Expression value;
+  bool needs_energy = false;
+  std::string comment = {};
+  int line = 0;
+};
+
+/// What a metric may mention beside the names of the operation, for one run.
+struct RunFigures {
+  double time_ns = 0.0;
+  double energy_j = 0.0;  ///< 0: unknown
+};
+
 /// An array in device memory that kernels of the operation get.
 struct OperandSpec {
   std::string name;  ///< of the type slot that its elements have
@@ -154,6 +169,7 @@ struct OperandLayout {
 ///     //@ operand    a in: m, k        // in, out or inout; extents; `; when E` if not always
 ///     //@ flops      2 * m * n * k     // of one run
 ///     //@ bytes      ...               // optional; else what the operands have
+///     //@ metric     points_per_s = points / time_s   // optional; shown as the rate
 ///
 /// docs/reference/operations.md has the rest: what operands are filled with, the sizes that are
 /// verified beside the tuned ones, the reference kernel and what a right result is. Names in
@@ -203,6 +219,7 @@ class Operation {
   std::vector<std::pair<std::string, Expression>> derived;  ///< sizes that follow from others
   std::vector<OperandSpec> operands;
   std::vector<ScalarSpec> scalars;
+  std::vector<MetricSpec> metrics;
   std::uint16_t workspace_at = 0;  ///< byte offset of the workspace's address in the argument
   Judge judge;
   Cost cost;
@@ -220,6 +237,10 @@ class Operation {
   /// Fewest bytes of device memory that one run must move: each input read once, each output
   /// written once. 0 likewise.
   [[nodiscard]] double bytes(const Problem& problem) const;
+  /// One of its metrics, for a run with these figures. Nothing if it is undefined or needs an
+  /// energy that is unknown, and for a problem that lacks a name.
+  [[nodiscard]] std::optional<double> metric(const MetricSpec& spec, const Problem& problem,
+                                             const RunFigures& figures) const;
   /// Whether no operand that is written has elements: there is nothing to run.
   [[nodiscard]] bool has_no_results(const Problem& problem) const;
   /// The values of names(), of a problem that has all of the operation's. Throws Error(usage) for

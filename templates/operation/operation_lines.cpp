@@ -11,10 +11,12 @@
 #include <cmath>
 #include <limits>
 #include <optional>
+#include <span>
 
 #include "templates/front_matter/front_matter.hpp"
 #include "templates/nearest_name.hpp"
 #include "templates/operation/scalar_text.hpp"
+#include "templates/space/tunable_value.hpp"
 #include "templates/text_pieces.hpp"
 
 namespace kiln {
@@ -24,6 +26,21 @@ constexpr std::int64_t kMostSize = std::numeric_limits<std::int32_t>::max();
 constexpr std::array kFillKinds{FillSpec::Kind::normal,   FillSpec::Kind::uniform,
                                 FillSpec::Kind::positive, FillSpec::Kind::integers,
                                 FillSpec::Kind::sorted,   FillSpec::Kind::kernel};
+
+/// The operation's names, and behind them the figures of a run, which are real numbers.
+NameTable metric_names(const FrontMatterLine& line, const Operation& operation) {
+  NameTable names = operation.names();
+  const std::int64_t real = value_of_double(0.5).value();
+  for (const std::string_view figure : kMetricFigures) {
+    if (names.find(figure) >= 0) {
+      line.fail(0, fmt::format("metrics know \"{0}\" as a figure of a run, but the operation "
+                               "declares another \"{0}\"; rename that one",
+                               figure));
+    }
+    names.set_values(names.intern(figure), std::span(&real, 1));
+  }
+  return names;
+}
 
 /// Decimal, with an exponent or without: what a double can be read from.
 double decimal_part(const FrontMatterLine& line, TextPart part) {
@@ -116,6 +133,33 @@ std::int64_t parse_integer_part(const FrontMatterLine& line, TextPart part) {
 TextPart inner_part(TextPart whole, std::string_view inner) {
   const auto text = trimmed(inner);
   return {text, whole.offset + offset_in(whole.text, text.empty() ? inner : text)};
+}
+
+MetricSpec parse_metric(const FrontMatterLine& line, const Operation& operation) {
+  const std::string_view text = line.text;
+  const auto equals = text.find('=');
+  const auto name = trimmed(text.substr(0, equals));
+  if (equals == std::string_view::npos || !is_identifier(name)) {
+    line.fail(0, "write a metric as \"metric points_per_s = points / time_s\"");
+  }
+  const NameTable names = metric_names(line, operation);
+  if (names.find(name) >= 0) {
+    line.fail(0, fmt::format("the name \"{}\" is already used in this operation", name));
+  }
+  if (std::ranges::find(operation.metrics, name, &MetricSpec::name) != operation.metrics.end()) {
+    line.fail(0, fmt::format("the operation has two metrics \"{}\"; rename one of them", name));
+  }
+  const TextPart part = inner_part({text, 0}, text.substr(equals + 1));
+  MetricSpec metric{
+      std::string(name),
+      Expression::parse(part.text, names, line.text_place.at(part.offset), Expression::Real::kept)};
+  const int first = names.size() - static_cast<int>(kMetricFigures.size());
+  for (const int slot : metric.value.names_used()) {
+    if (slot >= first + 2) metric.needs_energy = true;
+  }
+  metric.comment = line.comment;
+  metric.line = line.key_place.line;
+  return metric;
 }
 
 SizeSpec parse_size(const FrontMatterLine& line, const NameTable& names) {

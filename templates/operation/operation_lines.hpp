@@ -2,8 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "templates/expression/expression.hpp"
@@ -28,6 +30,11 @@ namespace kiln {
 [[nodiscard]] TraitSpec parse_trait(const FrontMatterLine& line);
 /// The element types behind the slot in `x f32 f16 bf16`.
 [[nodiscard]] std::vector<DType> parse_slot_types(const FrontMatterLine& line);
+/// What a `metric` line may mention of a run, in the order in which Operation::metric() adds them.
+inline constexpr std::array<std::string_view, 4> kMetricFigures{"time_ns", "time_s", "energy_j",
+                                                                "power_w"};
+/// `points_per_s = points / time_s`, of an operation whose names are complete.
+[[nodiscard]] MetricSpec parse_metric(const FrontMatterLine& line, const Operation& operation);
 /// `scale f32 = 1`.
 [[nodiscard]] ScalarSpec parse_scalar(const FrontMatterLine& line);
 /// `normal`, `integers 0 (n - 1)` and so on.

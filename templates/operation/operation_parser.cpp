@@ -29,6 +29,8 @@ constexpr std::size_t kMostRagged = 64;
 /// Sizes, traits and type slots, of each as many: all are in the key of a problem.
 constexpr std::size_t kMostNames = 32;
 
+constexpr std::size_t kMostMetrics = 16;
+
 /// Names that canonical texts, expressions and lists of arguments have for something else.
 constexpr std::array<std::string_view, 9> kTakenNames{"workspace",   "epilogue", "operation",
                                                       "type",        "device",   "wrong",
@@ -39,7 +41,7 @@ const std::vector<std::string>& operation_keys() {
       "operation", "purpose",   "size",     "let",         "type",          "scalar",
       "trait",     "operand",   "right",    "ragged",      "deterministic", "flops",
       "bytes",     "reference", "checker",  "independent", "integers",      "grid",
-      "block",     "args",      "constant", "include",     "fill"};
+      "block",     "args",      "constant", "include",     "fill",          "metric"};
   return keys;
 }
 
@@ -84,6 +86,10 @@ class OperationParser {
     result_.cost.flops = expression(flops, {flops.text, 0});
     for_each("bytes", [this](const FrontMatterLine& line) {
       result_.cost.bytes = expression(line, {line.text, 0});
+    });
+    for_each("metric", [this](const FrontMatterLine& line) {
+      check_count(line, result_.metrics.size(), kMostMetrics);
+      result_.metrics.push_back(parse_metric(line, result_));
     });
     for_each("include", [this](const FrontMatterLine& line) {
       result_.origin.includes.push_back({line.text, line.key_place.line});

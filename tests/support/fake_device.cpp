@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
@@ -76,6 +77,7 @@ class FakeDevice::Batch : public TimedBatch {
       factor = std::max(0.1, 1.0 + deviation(device_.random_));
     }
     total_ns = total_ns_ * factor;
+    device_.busy_ns_ += total_ns;
     return status;
   }
 
@@ -109,6 +111,12 @@ std::size_t FakeDevice::live_allocations() const {
 std::int64_t FakeDevice::free_memory_bytes() {
   const std::lock_guard lock(memory_mutex_);
   return options_.memory_bytes - used_bytes_;
+}
+
+std::optional<double> FakeDevice::energy_j() {
+  if (options_.watts <= 0.0) return std::nullopt;
+  const double steps = std::floor(busy_ns_ / options_.energy_step_ns);
+  return options_.watts * steps * options_.energy_step_ns / 1e9;
 }
 
 void* FakeDevice::own_stream() const noexcept {

@@ -78,6 +78,9 @@ struct FakeDeviceOptions {
   double hang_s = 3600.0;
   /// Called before every launch.
   std::function<std::optional<FakeFault>(const FakeLaunch&)> fault;
+  double watts = 0.0;                 ///< while replays run; 0: there is no counter of energy
+  double energy_step_ns = 50e6;       ///< of busy time, after which that counter grows
+  double sensed_watts = 350.0;        ///< what telemetry() says
   bool with_standard_kernels = true;  ///< gemm of any template, and the verification kernels
 };
 
@@ -104,7 +107,8 @@ class FakeDevice : public Device {
 
   [[nodiscard]] const DeviceInfo& info() const override { return options_.info; }
   [[nodiscard]] std::int64_t free_memory_bytes() override;
-  [[nodiscard]] DeviceTelemetry telemetry() override { return {1755, 350.0, 45}; }
+  [[nodiscard]] DeviceTelemetry telemetry() override { return {1755, options_.sensed_watts, 45}; }
+  [[nodiscard]] std::optional<double> energy_j() override;
   [[nodiscard]] void* own_stream() const noexcept override;
   [[nodiscard]] DevicePtr allocate(std::int64_t bytes) override;
   void free(DevicePtr address) noexcept override;
@@ -147,6 +151,7 @@ class FakeDevice : public Device {
   std::atomic<std::uint64_t> launches_{0};
   std::atomic<std::uint64_t> loads_{0};
   std::uint64_t replays_ = 0;
+  double busy_ns_ = 0.0;  ///< of all replays
   std::atomic<void*> last_stream_{nullptr};
   std::mt19937_64 random_;
   std::mutex fault_mutex_;

@@ -10,6 +10,7 @@
 #include <array>
 #include <cctype>
 
+#include "cache/objective.hpp"
 #include "kiln/types.hpp"
 #include "runtime/emulated/profiles/device_profile.hpp"
 #include "runtime/library/warning_sink.hpp"
@@ -68,6 +69,8 @@ std::vector<ValueKind> make_kinds() {
       {"MODE", words, "what the library does for a problem without a tuned kernel",
        words_of(kModeNames), true},
       {"N", free, "whole number", {}},
+      {"OBJECTIVE", words, "what the best kernel has least of: a name, or an expression",
+       words_of(Objective::kNames)},
       {"NAME", operations, "name of an operation: built-in, or declared in the template path", {}},
       {"NAME=V,...", free, "values of tunables", {}},
       {std::string(kOperationKind), operations, "operation to compute", {}, true},

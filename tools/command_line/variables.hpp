@@ -16,12 +16,15 @@ struct Variable {
 
 /// All of them. Those that begin with KILN_ are the only ones of that kind: `kiln doctor` warns of
 /// any other, because a misspelt one has no effect.
-inline constexpr std::array<Variable, 8> kVariables{{
+inline constexpr std::array<Variable, 9> kVariables{{
     {"KILN_DB", "--db", ""},
     {"KILN_MODE", "",
      "what the library does for a problem without a tuned kernel; `kiln run --mode` overrides this "
      "variable"},
     {"KILN_DEVICE", "--device", ""},
+    {"KILN_OBJECTIVE", "",
+     "what makes a kernel the best: `time` (default), `energy`, `energy_delay` or an expression; "
+     "`--objective` of `kiln tune` and `kiln show` overrides this variable"},
     {"KILN_TEMPLATE_PATH", "--template-path", ""},
     {"KILN_CUDA_INCLUDE", "--cuda-include", ""},
     {"KILN_LOG", "", "what the library prints to stderr; `kiln run --log` overrides this variable"},

@@ -52,6 +52,7 @@ Json to_json(const SessionRecord& session) {
   json["id"] = session.id;
   json["state"] = session.state;
   json["strategy"] = session.strategy;
+  json["objective"] = session.objective;
   json["budget"] = session.budget;
   json["space_size"] = session.space_size;
   json["evaluated"] = session.evaluated;
@@ -60,12 +61,19 @@ Json to_json(const SessionRecord& session) {
   return json;
 }
 
+void add_metrics(Json& json, const Problem& problem, double time_ns, double energy_j) {
+  for (const auto& metric : metrics_of(problem, time_ns, energy_j)) {
+    json["metrics"][metric.name] = metric.value;
+  }
+}
+
 Json to_json(const Trial& trial) {
   Json json = Json::parse(trial_to_json(trial));
   json["problem"] = to_json(trial.key.problem);
   if (trial.timing) {
     json["tflops"] = tera_flops(trial.key.problem, trial.timing->median_ns);
     json["gbytes_per_s"] = giga_bytes(trial.key.problem, trial.timing->median_ns);
+    add_metrics(json, trial.key.problem, trial.timing->median_ns, trial.timing->energy_j);
   }
   return json;
 }

@@ -30,5 +30,8 @@ using Json = nlohmann::ordered_json;
 /// The trial as `kiln export --database` writes it, its problem with its canonical text, and
 /// "tflops" added when it was timed.
 [[nodiscard]] Json to_json(const Trial& trial);
+/// "metrics": the operation's own units by name; absent if it declares none. Without an energy (0)
+/// such as need it are left out.
+void add_metrics(Json& json, const Problem& problem, double time_ns, double energy_j = 0.0);
 
 }  // namespace kiln::tools

@@ -18,6 +18,29 @@ std::string spread_text(const Timing& timing) {
   return fmt::format("{} +- {}", time_text(timing.median_ns), time_text(timing.spread_ns));
 }
 
+std::string energies_text(const Timing& timing) {
+  if (timing.energy_j <= 0.0) return "";
+  return fmt::format("{} +- {} per run, {}", energy_text(timing.energy_j),
+                     energy_text(timing.energy_spread_j), power_text(timing.power_w));
+}
+
+std::string objective_value_text(const Objective& objective, const Trial& trial) {
+  if (!trial.timing) return "";
+  const auto value = objective.value_of(trial);
+  if (!value) return "";
+  switch (objective.kind()) {
+    case Objective::Kind::time:
+      return time_text(value->value);
+    case Objective::Kind::energy:
+      return energy_text(value->value);
+    case Objective::Kind::energy_delay:
+      return si_text(value->value, "J s");
+    case Objective::Kind::expression:
+      break;
+  }
+  return fmt::format("{:.6g}", value->value);
+}
+
 std::string resources_text(const KernelResources& resources) {
   const int spilled = resources.spill_store_bytes + resources.spill_load_bytes;
   return fmt::format("{} registers, {}, {} shared memory, {} occupancy", resources.registers,
@@ -87,7 +110,11 @@ void add_trial_facts(FactSheet& sheet, const Trial& trial, const std::string& un
                           ? fmt::format("{}, modelled: predicted, not measured",
                                         time_text(trial.timing->median_ns))
                           : spread_text(*trial.timing));
-    sheet.add("rate", rate_text(trial.key.problem, trial.timing->median_ns));
+    sheet.add("rate",
+              rates_text(trial.key.problem, trial.timing->median_ns, trial.timing->energy_j));
+    if (const auto energy = energies_text(*trial.timing); !energy.empty()) {
+      sheet.add("energy", energy);
+    }
   } else {
     sheet.add("time", "not measured: compiled only");
   }

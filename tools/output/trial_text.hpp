@@ -5,6 +5,7 @@
 #include <map>
 #include <string>
 
+#include "cache/objective.hpp"
 #include "cache/records.hpp"
 #include "tools/output/table.hpp"
 
@@ -17,6 +18,11 @@ void add_trial_facts(FactSheet& sheet, const Trial& trial, const std::string& un
 /// The worst error of any result, as a fraction of the error that its rule allows: "largest error
 /// 0.98 of the allowed error", or "no errors" if all results are exact.
 [[nodiscard]] std::string error_text(double worst_ratio);
+/// "1.234 mJ +- 0.010 mJ per run, 512.0 W"; "" if the energy was not measured.
+[[nodiscard]] std::string energies_text(const Timing& timing);
+/// The trial's value by the objective: "1.234 mJ" for energy, a number for an expression; "" if it
+/// has none.
+[[nodiscard]] std::string objective_value_text(const Objective& objective, const Trial& trial);
 /// "310.2 us +- 0.4 us"
 [[nodiscard]] std::string spread_text(const Timing& timing);
 /// "168 registers, no spills, 48.0 KiB shared memory, 25.0 % occupancy"

@@ -185,6 +185,15 @@ void add_findings(FactSheet& sheet, const TuneReport& report, const Context& con
   sheet.add("next", verify_command(report, found->example, context));
 }
 
+/// "energy: 1.234 mJ; ..."; "" for the time, which is what reports are about anyway.
+std::string objective_fact(const TuneResult& result) {
+  const auto objective = Objective::read(result.session.objective);
+  if (!objective || objective->is_time()) return "";
+  return fmt::format(
+      "{}: {}; applications ask for it with LibraryOptions::objective or KILN_OBJECTIVE",
+      objective->canonical(), objective_value_text(*objective, *result.best));
+}
+
 /// Whether the best was never verified on a partly filled tile.
 bool is_edgeless(const TuneResult& result) {
   return result.best && result.best->verification && result.best->verification->passed &&
@@ -213,6 +222,9 @@ std::string report_text(const TuneReport& report, const Context& context) {
     add_trial_facts(sheet, *result.best, result.unchecked);
     if (!result.unchecked.empty()) {
       sheet.add("next", verify_command(report, *result.best, context));
+    }
+    if (const auto objective = objective_fact(result); !objective.empty()) {
+      sheet.add("objective", objective);
     }
     if (report.contest) sheet.add("ratio", ratio_text(*report.contest));
     if (is_edgeless(result)) sheet.add("warning", edgeless_text(result.best->key.template_name));

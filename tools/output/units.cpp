@@ -35,6 +35,41 @@ std::string time_text(double ns) {
   return four_digits(ns / 1e9) + " s";
 }
 
+std::string si_text(double value, const std::string& unit) {
+  struct Prefix {
+    double factor;
+    const char* text;
+  };
+  constexpr std::array<Prefix, 12> kPrefixes{{{1e18, "E"},
+                                              {1e15, "P"},
+                                              {1e12, "T"},
+                                              {1e9, "G"},
+                                              {1e6, "M"},
+                                              {1e3, "k"},
+                                              {1.0, ""},
+                                              {1e-3, "m"},
+                                              {1e-6, "u"},
+                                              {1e-9, "n"},
+                                              {1e-12, "p"},
+                                              {1e-15, "f"}}};
+  if (value == 0.0) return fmt::format("0 {}", unit);
+  for (const auto& [factor, prefix] : kPrefixes) {
+    if (std::abs(value) >= factor) {
+      const std::string digits = four_digits(std::abs(value) / factor);
+      return fmt::format("{}{} {}{}", value < 0.0 ? "-" : "", digits, prefix, unit);
+    }
+  }
+  return fmt::format("{:g} {}", value, unit);
+}
+
+std::string energy_text(double joules) {
+  return si_text(joules, "J");
+}
+
+std::string power_text(double watts) {
+  return fmt::format("{:.1f} W", watts);
+}
+
 std::string seconds_text(double seconds) {
   if (seconds < 0.95) return fmt::format("{:.1f} s", std::fmax(seconds, 0.0));
   const auto whole = static_cast<std::int64_t>(std::llround(seconds));
@@ -86,9 +121,21 @@ double giga_bytes(const Problem& problem, double time_ns) {
   return operation->bytes(problem) / time_ns;
 }
 
-std::string rate_text(const Problem& problem, double time_ns) {
-  const Operation* operation = find_operation(problem.operation);
-  if (operation == nullptr) return "";
+namespace {
+
+/// "points_per_s" to "points/s".
+std::string unit_of(const std::string& name) {
+  constexpr std::string_view kPer = "_per_";
+  const std::size_t at = name.find(kPer);
+  if (at == std::string::npos || at == 0) return name;
+  std::string under = name.substr(at + kPer.size());
+  if (under == "j") under = "J";
+  if (under == "w") under = "W";
+  return under.empty() ? name : fmt::format("{}/{}", name.substr(0, at), under);
+}
+
+std::string usual_rate_text(const Operation& declared, const Problem& problem, double time_ns) {
+  const Operation* const operation = &declared;
   const bool moves = operation->flops(problem) < kFlopsOfAByte * operation->bytes(problem);
   if (operation->is_declared() && moves) {
     const double rate = giga_bytes(problem, time_ns);
@@ -97,6 +144,34 @@ std::string rate_text(const Problem& problem, double time_ns) {
   const double rate = tera_flops(problem, time_ns);
   return rate < 1.0 ? fmt::format("{:.1f} GFLOP/s", rate * 1e3)
                     : fmt::format("{:.1f} TFLOP/s", rate);
+}
+
+}  // namespace
+
+std::vector<MetricValue> metrics_of(const Problem& problem, double time_ns, double energy_j) {
+  std::vector<MetricValue> metrics;
+  const Operation* const operation = find_operation(problem.operation);
+  if (operation == nullptr || time_ns <= 0.0) return metrics;
+  for (const MetricSpec& spec : operation->metrics) {
+    const auto value = operation->metric(spec, problem, {time_ns, energy_j});
+    if (value) metrics.push_back({spec.name, *value, si_text(*value, unit_of(spec.name))});
+  }
+  return metrics;
+}
+
+std::string rate_text(const Problem& problem, double time_ns) {
+  const Operation* const operation = find_operation(problem.operation);
+  if (operation == nullptr) return "";
+  const auto metrics = metrics_of(problem, time_ns);
+  return metrics.empty() ? usual_rate_text(*operation, problem, time_ns) : metrics.front().text;
+}
+
+std::string rates_text(const Problem& problem, double time_ns, double energy_j) {
+  const Operation* const operation = find_operation(problem.operation);
+  if (operation == nullptr) return "";
+  std::string text;
+  for (const auto& metric : metrics_of(problem, time_ns, energy_j)) text += metric.text + ", ";
+  return text + usual_rate_text(*operation, problem, time_ns);
 }
 
 }  // namespace kiln::tools

@@ -142,6 +142,7 @@ class Benchmark {
  private:
   void tune_first(TuneRequest request, const SearchSpace& space) {
     request.budget.seconds = parse_limit_s("--tune", options_.tune);
+    request.objective = context_.objective();
     ProgressBar bar(context_.terminal(), context_.verbosity());
     auto store = context_.open_for_writing();
     const TuneResult tuned = tune(request, space, context_.catalog(), bench_.compiler,
@@ -183,7 +184,7 @@ std::string row_text(const BenchRow& row) {
     facts.add("time", row.modelled ? fmt::format("{}, modelled: predicted, not measured",
                                                  time_text(timing.median_ns))
                                    : spread_text(timing));
-    facts.add("rate", rate_text(row.request.problem, timing.median_ns));
+    facts.add("rate", rates_text(row.request.problem, timing.median_ns));
     const bool asked = !row.contest.baselines.empty() || !row.contest.note.empty();
     if (asked) facts.add("ratio", ratio_text(row.contest));
   }
@@ -271,6 +272,7 @@ Json row_json(const BenchRow& row) {
   if (row.contest.measured()) {
     json["tflops"] = tera_flops(problem, row.contest.ours->timing.median_ns);
     json["gbytes_per_s"] = giga_bytes(problem, row.contest.ours->timing.median_ns);
+    add_metrics(json, problem, row.contest.ours->timing.median_ns);
   }
   return json;
 }

@@ -191,6 +191,9 @@ Json operation_json(const Catalog& catalog, const Operation& operation) {
   json["operands"] = operands_json(operation);
   json["flops"] = operation.cost.flops->text();
   if (operation.cost.bytes) json["bytes"] = operation.cost.bytes->text();
+  for (const MetricSpec& metric : operation.metrics) {
+    json["metrics"][metric.name] = metric.value.text();
+  }
   json["deterministic"] = operation.judge.deterministic;
   if (operation.is_declared()) json["reference"] = reference_json(operation);
   json["templates"] = templates_of(catalog, operation);
@@ -299,6 +302,11 @@ std::string operation_text(const Catalog& catalog, const Operation& operation) {
   cost.add("bytes", operation.cost.bytes ? operation.cost.bytes->text()
                                          : "sum of the sizes of all operands; an inout operand "
                                            "counts twice (one read, one write)");
+  for (const MetricSpec& metric : operation.metrics) {
+    cost.add(metric.name, metric.comment.empty()
+                              ? metric.value.text()
+                              : fmt::format("{} ({})", metric.value.text(), metric.comment));
+  }
   const auto names = templates_of(catalog, operation);
   return fmt::format("{}: {}\n", operation.name, operation.purpose) + problem_text(operation) +
          "\ncost\n" + cost.text() + reference_text(operation) +

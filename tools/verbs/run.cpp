@@ -129,6 +129,7 @@ Json report_json(const RunReport& report, const AnyKernel& kernel) {
   if (!report.times_ns.empty()) {
     document["tflops"] = tera_flops(report.problem, report.best_ns());
     document["gbytes_per_s"] = giga_bytes(report.problem, report.best_ns());
+    add_metrics(document, report.problem, report.best_ns());
   }
   document["compiles"] = report.counters.compiles;
   document["cubin_hits"] = report.counters.cubin_hits;
@@ -166,7 +167,7 @@ std::string report_text(const RunReport& report, const AnyKernel& kernel) {
         fmt::format(
             "{} (shortest of {} launches, with warm caches; `kiln bench` measures more exactly)",
             time_text(report.best_ns()), report.times_ns.size()));
-    facts.add("rate", rate_text(report.problem, report.best_ns()));
+    facts.add("rate", rates_text(report.problem, report.best_ns()));
   }
   if (report.emulated) {
     facts.add("time", "none: an emulated GPU measures no time; `kiln inspect` predicts the time");

@@ -15,6 +15,7 @@
 #include "kiln/error.hpp"
 #include "tools/choice.hpp"
 #include "tools/command_line/exit_code.hpp"
+#include "tools/command_line/objective_flag.hpp"
 #include "tools/command_line/whole_number.hpp"
 #include "tools/history.hpp"
 #include "tools/output/how_to_use.hpp"
@@ -33,11 +34,13 @@ struct ShowOptions {
   std::string on;
   int top = 5;
   bool all = false;
+  std::string objective;
 };
 
 /// What is stored for the problem on one device class.
 struct Shelf {
   DeviceClass device;
+  Objective objective;  ///< of the best and the ranking
   std::optional<Trial> best;
   std::vector<Trial> ranked;  ///< eligible ones, best first; those that are outdated behind others
   std::vector<Trial> failed;
@@ -87,6 +90,7 @@ Shelf shelf_of(Context& context, const TuningStore& store, const Problem& proble
                const DeviceClass& device) {
   Shelf shelf;
   shelf.device = device;
+  shelf.objective = context.objective();
   TrialFilter filter;
   filter.problem = problem;
   filter.device = device;
@@ -118,7 +122,12 @@ Shelf shelf_of(Context& context, const TuningStore& store, const Problem& proble
   std::sort(shelf.ranked.begin(), shelf.ranked.end(), [&](const Trial& left, const Trial& right) {
     const bool left_past = shelf.outdated.contains(left.id);
     const bool right_past = shelf.outdated.contains(right.id);
-    return left_past != right_past ? right_past : better(left, right);
+    if (left_past != right_past) return right_past;
+    // What the objective has no value for comes last, by time.
+    const bool has_left = eligible(left, shelf.objective);
+    const bool has_right = eligible(right, shelf.objective);
+    if (has_left != has_right) return has_left;
+    return better(left, right, has_left ? shelf.objective : Objective());
   });
   std::ranges::stable_sort(shelf.imported, {}, imported_ns);
   std::set<std::string> shared;
@@ -126,7 +135,7 @@ Shelf shelf_of(Context& context, const TuningStore& store, const Problem& proble
   for (const auto& trial : all) {
     if (shared.contains(trial.id)) shelf.sources.emplace(trial.id, trial.key);
   }
-  if (const Trial* best = best_of(current)) {
+  if (const Trial* best = best_of(current, shelf.objective)) {
     shelf.best = *best;
     // That it was checked as well stands in a trial of its own, with the same time.
     for (const auto& trial : current) {
@@ -175,6 +184,13 @@ std::string ranking_text(const Shelf& shelf, std::size_t shown) {
   const bool any_outdated = std::any_of(shelf.ranked.begin(), end, [&](const Trial& trial) {
     return shelf.outdated.contains(trial.id);
   });
+  const bool any_energy = std::any_of(shelf.ranked.begin(), end, [](const Trial& trial) {
+    return trial.timing && trial.timing->energy_j > 0.0;
+  });
+  const bool by_expression = shelf.objective.kind() == Objective::Kind::expression ||
+                             shelf.objective.kind() == Objective::Kind::energy_delay;
+  if (any_energy) columns.insert(columns.begin() + 3, {{"energy", right}, {"power", right}});
+  if (by_expression) columns.insert(columns.begin() + 1, {"objective", right});
   if (any_outdated) columns.push_back({"of an"});
   if (any_shared) columns.push_back({"same code as"});
   Table table(columns);
@@ -187,6 +203,14 @@ std::string ranking_text(const Shelf& shelf, std::size_t shown) {
         trial.resources ? fmt::format("{}", trial.resources->registers) : "",
         trial.key.template_name,
         trial.key.config.canonical()};
+    if (any_energy) {
+      const bool has_energy = trial.timing && trial.timing->energy_j > 0.0;
+      row.insert(row.begin() + 3, {has_energy ? energy_text(trial.timing->energy_j) : "",
+                                   has_energy ? power_text(trial.timing->power_w) : ""});
+    }
+    if (by_expression) {
+      row.insert(row.begin() + 1, objective_value_text(shelf.objective, trial));
+    }
     if (any_outdated) row.push_back(outdated_text(shelf, trial));
     if (any_shared) row.push_back(source_text(shelf, trial));
     table.add_row(row);
@@ -219,10 +243,12 @@ std::string sessions_text(const Shelf& shelf) {
                {"candidates", right},
                {"of", right},
                {"strategy"},
-               {"budget"}});
+               {"budget"},
+               {"objective"}});
   for (const auto& session : shelf.sessions) {
     table.add_row({date_text(session.started_unix_ms), session.state, count_text(session.evaluated),
-                   count_text(session.space_size), session.strategy, session.budget});
+                   count_text(session.space_size), session.strategy, session.budget,
+                   session.objective});
   }
   return "\n" + table.text();
 }
@@ -253,6 +279,9 @@ std::string shelf_text(const Shelf& shelf, const ShowOptions& options) {
     facts.add(std::string(to_string(shelf.best->provenance)),
               fmt::format("{} UTC, {}", date_text(shelf.best->created_unix_ms),
                           ran ? environment.canonical() : environment.toolkit));
+  } else if (!shelf.ranked.empty() && !shelf.objective.is_time()) {
+    facts.add("best", fmt::format("none: no result has a value for the objective {}",
+                                  shelf.objective.canonical()));
   } else {
     const bool only_imported = shelf.by_outcome.empty() && shelf.history.empty();
     facts.add("best",
@@ -277,6 +306,7 @@ std::string shelf_text(const Shelf& shelf, const ShowOptions& options) {
 Json shelf_json(const Shelf& shelf, const ShowOptions& options) {
   Json json;
   json["device"] = to_json(shelf.device);
+  json["objective"] = shelf.objective.canonical();
   json["best"] = shelf.best ? to_json(*shelf.best) : Json();
   json["outcomes"] = Json::object();
   for (const auto& [outcome, count] : shelf.by_outcome) {
@@ -403,7 +433,13 @@ Action add_show(CLI::App& verb, const Operation& operation) {
       ->type_name("N")
       ->check(whole_number(0, kMostInt));
   verb.add_flag("--all", options->all, "Show all candidates, and the reason for each failure");
-  return [options](Context& context) { return show_problem(context, *options); };
+  add_objective(verb, options->objective,
+                "What makes a candidate the best (default `time`). Candidates without the figures "
+                "come last");
+  return [options](Context& context) {
+    context.flags.objective = options->objective;
+    return show_problem(context, *options);
+  };
 }
 
 }  // namespace kiln::tools

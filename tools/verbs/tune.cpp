@@ -11,11 +11,13 @@
 #include "kiln/error.hpp"
 #include "runtime/emulated/device/emulated_device.hpp"
 #include "tools/command_line/exit_code.hpp"
+#include "tools/command_line/objective_flag.hpp"
 #include "tools/command_line/quantity.hpp"
 #include "tools/command_line/whole_number.hpp"
 #include "tools/emulation.hpp"
 #include "tools/output/progress_bar.hpp"
 #include "tools/output/table.hpp"
+#include "tools/output/trial_text.hpp"
 #include "tools/output/tune_report.hpp"
 #include "tools/stop_signal.hpp"
 #include "tools/suite.hpp"
@@ -39,6 +41,7 @@ struct TuneOptions {
   std::string budget;
   std::uint64_t max_candidates = 0;
   std::string strategy;  ///< empty: what suits the device
+  std::string objective;
   std::uint64_t seed = 1;
   std::string templates;
   std::vector<std::string> set;
@@ -76,6 +79,11 @@ void check_usage(const TuneOptions& options) {
         "--arch works only with --compile-only. Next: add --compile-only, or leave out --arch to "
         "use the architecture of the device");
   }
+  if (options.compile_only && !options.objective.empty()) {
+    reject(
+        "--objective needs times or energies, and --compile-only only compiles. Next: leave out "
+        "one of them");
+  }
   (void)selection_of(options);
 }
 
@@ -90,6 +98,18 @@ Budget budget_of(const TuneOptions& options) {
     budget.seconds = 0.0;
   }
   return budget;
+}
+
+/// Throws Error(usage) where it needs energy and the device has none.
+Objective objective_of(const Context& context, const std::string& device) {
+  Objective objective = context.objective();
+  if (objective.needs_energy() && names_emulated_device(device)) {
+    throw Error(ErrorKind::usage,
+                fmt::format("--objective {}: {} is an emulated GPU, which does not predict energy. "
+                            "Next: use a GPU, or an objective of time_ns and resources",
+                            objective.canonical(), device));
+  }
+  return objective;
 }
 
 TuneRequest tune_request(const Context& context, const TuneOptions& options,
@@ -112,6 +132,7 @@ TuneRequest tune_request(const Context& context, const TuneOptions& options,
           ? default_candidate_timeout_s(device)
           : parse_limit_s("--candidate-timeout", options.candidate_timeout);
   request.again = options.again;
+  if (!options.compile_only) request.objective = objective_of(context, device);
   return request;
 }
 
@@ -247,19 +268,22 @@ class Tuning {
 
 int tune_lines(Context& context, Tuning& tuning, const std::vector<SuiteLine>& lines) {
   using enum Table::Align;
-  Table table({{"name"},
-               {"problem"},
-               {"template"},
-               {"time", right},
-               {"rate", right},
-               {"ratio", right},
-               {"ended"}});
+  std::vector<Table::Column> columns{{"name"},        {"problem"},     {"template"},
+                                     {"time", right}, {"rate", right}, {"ratio", right},
+                                     {"ended"}};
+  const Objective objective = context.objective();
+  if (!objective.is_time()) columns.push_back({"objective", right});
+  Table table(columns);
   Json document = json_document("tune");
   document["results"] = Json::array();
   int worst = kExitOk;
   std::string remarks;
   const auto add = [&](const TuneReport& report) {
-    table.add_row(report_row(report));
+    std::vector<std::string> row = report_row(report);
+    if (!objective.is_time() && report.result && report.result->best) {
+      row.push_back(objective_value_text(objective, *report.result->best));
+    }
+    table.add_row(row);
     document["results"].push_back(report_json(report));
     if (const auto remark = report_remark(report); !remark.empty()) remarks += "\n" + remark;
     // A problem that nothing computes is no failure of the suite.
@@ -349,6 +373,9 @@ Action add_tune(CLI::App& verb, const Operation& operation) {
   verb.add_option("--strategy", o.strategy,
                   "Search strategy (default: `guided`; on an emulated device: `model`)")
       ->type_name("STRATEGY");
+  add_objective(verb, o.objective,
+                "What the best candidate has least of (default `time`). Kiln stores times and "
+                "energies, so one run answers several objectives");
   verb.add_option("--seed", o.seed,
                   "Seed for the search strategy and for the random data (default 1)")
       ->type_name("N")
@@ -384,6 +411,7 @@ Action add_tune(CLI::App& verb, const Operation& operation) {
                 "If another run is measuring on the GPU, exit with code 4 instead of waiting");
   return [options, warm, samples](Context& context) {
     options->measurement_given = warm->count() + samples->count() > 0;
+    context.flags.objective = options->objective;
     check_usage(*options);
     if (options->stale) return tune_stale(context, *options);
     return options->suite.empty() ? tune_problem(context, *options) : tune_suite(context, *options);

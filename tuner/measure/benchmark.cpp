@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "cache/statistics.hpp"
+#include "tuner/measure/energy.hpp"
 
 namespace kiln {
 namespace {
@@ -75,7 +76,7 @@ DeviceStatus TimedCandidate::sample(double& run_ns) {
 }
 
 Benchmarked benchmark(Device& device, const RotatingSets& sets, const MeasurementPolicy& policy,
-                      const TimedRun& run, double best_ns) {
+                      const TimedRun& run, double best_ns, double best_j) {
   Benchmarked result;
   TimedCandidate candidate(device, sets, policy, run);
   result.status = candidate.status();
@@ -98,6 +99,15 @@ Benchmarked benchmark(Device& device, const RotatingSets& sets, const Measuremen
   }
   summarise(result.timing);
   add_telemetry(result.timing, device);
+  const bool is_hopeless = best_ns > 0.0 && result.timing.median_ns > hopeless_ns;
+  if (policy.energy && !is_hopeless) {
+    EnergyMeter meter(device);
+    const EnergyTurn turn =
+        meter.measure(candidate, {policy.energy_probe_s, EnergyMeter::kProbeSteps,
+                                  best_j > 0.0 ? best_j * policy.drop_factor : 0.0});
+    result.status = turn.status;
+    if (turn.status.ok()) summarise_energy(result.timing, {turn});
+  }
   return result;
 }
 

@@ -55,9 +55,11 @@ struct Benchmarked {
   DeviceStatus status;
   Timing timing;
 };
+/// If the policy says so, also its energy, unless it is hopeless; `best_j` (0: none) is the energy
+/// to race against.
 [[nodiscard]] Benchmarked benchmark(Device& device, const RotatingSets& sets,
                                     const MeasurementPolicy& policy, const TimedRun& run,
-                                    double best_ns);
+                                    double best_ns, double best_j = 0.0);
 
 /// If the best candidate takes that long or longer, the first run of another one tells whether it
 /// is worth verifying. Of shorter runs, verification and timing take hardly longer than that.

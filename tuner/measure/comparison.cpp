@@ -3,9 +3,11 @@
 #include "tuner/measure/comparison.hpp"
 
 #include <algorithm>
+#include <map>
 
 #include "cache/statistics.hpp"
 #include "tuner/candidate.hpp"
+#include "tuner/measure/energy.hpp"
 
 namespace kiln {
 namespace {
@@ -72,6 +74,31 @@ bool run_round(std::vector<Runner>& runners, std::size_t start) {
   return true;
 }
 
+/// The turns of each, in an order that rotates as that of the rounds. A runner that fails drops
+/// out; false if the device is lost.
+bool measure_energy(Device& device, const MeasurementPolicy& policy, int turns,
+                    std::vector<Runner>& runners) {
+  EnergyMeter meter(device);
+  std::map<ComparisonRow*, std::vector<EnergyTurn>> measured;
+  for (int turn = 0; turn < turns; ++turn) {
+    for (std::size_t i = 0; i < runners.size(); ++i) {
+      Runner& runner = runners[(static_cast<std::size_t>(turn) + i) % runners.size()];
+      if (runner.row->outcome != Outcome::ok) continue;
+      const EnergyTurn result =
+          meter.measure(*runner.timed, {policy.energy_turn_s, EnergyMeter::kTurnSteps, 0.0});
+      if (!result.status.ok()) {
+        disqualify(*runner.row, result.status);
+        if (result.status.sticky) return false;
+        continue;
+      }
+      measured[runner.row].push_back(result);
+    }
+  }
+  std::erase_if(runners, [](const Runner& runner) { return runner.row->outcome != Outcome::ok; });
+  for (const Runner& runner : runners) summarise_energy(runner.row->timing, measured[runner.row]);
+  return true;
+}
+
 const ComparisonRow* find_reference(const std::vector<Runner>& runners,
                                     const InterleavePlan& plan) {
   const ComparisonRow* best = nullptr;
@@ -98,6 +125,7 @@ void time_interleaved(Device& device, const RotatingSets& sets, const Measuremen
     summarise(runner.row->timing);
     add_telemetry(runner.row->timing, device);
   }
+  if (plan.energy_turns > 0 && !measure_energy(device, policy, plan.energy_turns, runners)) return;
   const ComparisonRow* reference = find_reference(runners, plan);
   if (!reference) return;
   // Ratios are formed within each round: clock changes from round to round cancel out.

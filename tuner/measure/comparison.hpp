@@ -41,11 +41,13 @@ struct InterleavePlan {
   double most_seconds = 30.0;       ///< rounds are cut to fit, but never below three
   std::size_t first_reference = 0;  ///< the fastest competitor from here on is the reference;
   std::size_t reference_count = 1;  ///< of so many
+  int energy_turns = 0;             ///< of each competitor, interleaved, after the rounds
 };
 
 /// Times the competitors interleaved, so that all see the same clocks: in each round every one
-/// replays one batch, in an order that rotates by one from round to round. Fills timing, ratio and
-/// ratio_spread of the rows, and the outcome of one that fails.
+/// replays one batch, in an order that rotates by one from round to round. Their energy, which
+/// takes longer turns, is measured after that. Fills timing, ratio and ratio_spread of the rows,
+/// and the outcome of one that fails.
 void time_interleaved(Device& device, const RotatingSets& sets, const MeasurementPolicy& policy,
                       std::vector<Competitor> competitors, const InterleavePlan& plan);
 

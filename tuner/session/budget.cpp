@@ -13,6 +13,8 @@ constexpr double kFinalistsShare = 0.1;
 constexpr double kFinalistsMostSeconds = 4.0;
 constexpr double kPolishShare = 0.1;
 constexpr double kPolishMostSeconds = 6.0;
+constexpr double kEnergyShare = 0.3;
+constexpr double kEnergyMostSeconds = 20.0;
 constexpr double kChecksShare = 0.2;
 constexpr double kChecksMostSeconds = 8.0;
 
@@ -40,9 +42,10 @@ double BudgetClock::search_left_s() const {
   return std::max(0.0, end_s_ - reserved_s_ - elapsed_s());
 }
 
-double finalists_share_s(const Budget& budget, int finalists) {
+double finalists_share_s(const Budget& budget, int finalists, bool energy) {
   // A single finalist has nothing to be compared with.
   if (budget.seconds <= 0 || finalists < 2) return 0.0;
+  if (energy) return std::min(kEnergyShare * budget.seconds, kEnergyMostSeconds);
   return std::min(kFinalistsShare * budget.seconds, kFinalistsMostSeconds);
 }
 

@@ -41,7 +41,8 @@ class BudgetClock {
 
 /// What the comparison of the finalists may take out of a budget: a tenth, at most 4 s, which is
 /// many times what microsecond kernels need and still leaves slow ones a few rounds.
-[[nodiscard]] double finalists_share_s(const Budget& budget, int finalists);
+/// If energy is compared as well, which takes long turns, 0.3 of the budget, at most 20 s.
+[[nodiscard]] double finalists_share_s(const Budget& budget, int finalists, bool energy = false);
 
 /// What trying the best with settings of the compiler may take out of a budget: a tenth, at most
 /// 6 s.

@@ -21,6 +21,7 @@ std::optional<Trial> best_in_space(const SessionContext& context, const SearchSp
   query.device = context.device;
   query.compiled_too = context.provenance == Provenance::compiled;
   query.judge = context.judge;
+  query.objective = context.objective();
   query.admits_template = [&](std::string_view name, std::string_view digest) {
     return space.find(name) != nullptr && context.catalog.digest(name) == digest;
   };
@@ -42,8 +43,14 @@ std::optional<Trial> best_unless_checked(const SessionContext& context, const Se
            part == nullptr || context.catalog.digest(key.template_name) != key.template_digest ||
            !part->space.contains(key.config);
   });
-  const Trial* const best = standing_of(trials, Suspects::admitted).best;
+  const Trial* const best = standing_of(trials, Suspects::admitted, context.objective()).best;
   return best == nullptr ? std::nullopt : std::optional(*best);
+}
+
+bool lacks_figures(const SessionContext& context, const Trial& trial, double best_ns) {
+  if (!context.objective().needs_energy() || !eligible(trial)) return false;
+  if (trial.timing->energy_j > 0.0) return false;
+  return best_ns <= 0.0 || trial.timing->median_ns <= context.request.policy.drop_factor * best_ns;
 }
 
 Trial prepared_trial(const SessionContext& context, const PreparedCandidate& prepared) {

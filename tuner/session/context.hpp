@@ -30,6 +30,7 @@ struct SessionContext {
   std::string judge;  ///< judge_digest() of the problem's operation
   std::string session_id;
 
+  [[nodiscard]] const Objective& objective() const { return request.objective; }
   [[nodiscard]] CandidateKey key_of(const Candidate& candidate) const {
     return {problem, device, candidate.template_name, catalog.digest(candidate.template_name),
             candidate.config};
@@ -47,6 +48,10 @@ void require_product(const Problem& problem);
 /// What that would be if the device's checks found nothing in it: what they have to look at next.
 [[nodiscard]] std::optional<Trial> best_unless_checked(const SessionContext& context,
                                                        const SearchSpace& space);
+
+/// Whether the objective needs energy and the trial, which is ok, has none although it is not
+/// hopelessly slow against a fastest of `best_ns` (0: nothing is): it has to run again.
+[[nodiscard]] bool lacks_figures(const SessionContext& context, const Trial& trial, double best_ns);
 
 /// The trial of a candidate as far as preparing it decides it.
 [[nodiscard]] Trial prepared_trial(const SessionContext& context,

@@ -29,9 +29,15 @@ constexpr int kUnlikeTunables = 2;
 constexpr double kMostBehind = 1.15;
 /// Part of the time that the batches may take; loading, recording and warming up take the rest.
 constexpr double kBatchShare = 0.6;
+/// Part of the time that energy turns take, where energy is compared; and what one of them takes
+/// besides its length.
+constexpr double kEnergyPart = 0.8;
+constexpr double kEnergyWaitSeconds = 0.25;
 /// A comparison that hangs is cut off at twice the seconds that it may plan for.
 constexpr double kHangFactor = 2.0;
 constexpr double kLeastTimeoutSeconds = 1.0;
+constexpr double kMostSeconds = 60.0;
+constexpr double kMostEnergySeconds = 600.0;
 
 /// A finalist's time by the clock of the first finalist: clocks drift by more from round to round
 /// than finalists differ, but within a round all drift alike. So the median is the first one's
@@ -76,20 +82,25 @@ double Finalists::preparation_s(const Trial& trial) const {
 
 void Finalists::keep(const PreparedCandidate& prepared, const Trial& trial, double device_s) {
   const double timed_s = static_cast<double>(trial.timing->samples_ns.size()) * batch_s(trial);
-  entries_[prepared.candidate] = {prepared.job, prepared.code_digest, trial.timing->median_ns,
+  entries_[prepared.candidate] = {prepared.job, prepared.code_digest, ledger_.value_of(trial),
                                   std::max(0.0, device_s - timed_s)};
   // What cannot become a finalist need not stay in memory.
   const auto leaders = ledger_.leaders(wanted());
   std::erase_if(entries_, [&](const auto& entry) {
-    if (entry.second.time_ns <= kMostBehind * ledger_.best_ns()) return false;
+    if (entry.second.value <= kMostBehind * ledger_.best_value()) return false;
     return std::none_of(leaders.begin(), leaders.end(),
                         [&](const Trial& leader) { return candidate_of(leader) == entry.first; });
   });
 }
 
-/// The fastest first, then those unlike them, as far as there is time for them.
+/// The best first, then those unlike them, as far as there is time for them.
 std::vector<Trial> Finalists::choose(double seconds) const {
   const std::vector<Trial> all = ledger_.leaders(std::numeric_limits<std::size_t>::max());
+  if (context_.request.policy.energy) {
+    const std::size_t affordable = std::min(wanted(), affordable_energies(seconds));
+    return {all.begin(),
+            all.begin() + static_cast<std::ptrdiff_t>(std::min(affordable, all.size()))};
+  }
   const auto fastest = all.begin() + static_cast<std::ptrdiff_t>(std::min(wanted(), all.size()));
   std::vector<Trial> chosen(all.begin(), fastest);
   if (chosen.size() < 2) return chosen;
@@ -115,7 +126,7 @@ void Finalists::add_unlike(std::vector<Trial>& chosen, std::span<const Trial> ot
   int left = context_.request.policy.unlike_finalists;
   for (const Trial& other : others) {
     if (left == 0) return;
-    if (other.timing->median_ns > kMostBehind * ledger_.best_ns()) continue;
+    if (ledger_.value_of(other) > kMostBehind * ledger_.best_value()) continue;
     Candidate candidate = compiled(other);
     if (std::ranges::any_of(known, [&](const Candidate& one) { return is_like(one, candidate); })) {
       continue;
@@ -202,7 +213,14 @@ std::vector<Trial> Finalists::compare(Evaluator& evaluator, Compiler& compiler,
   // Without a new result the comparison of an earlier session is still valid.
   if (!ledger_.found_any()) return {};
   auto finalists = choose(seconds);
-  if (finalists.size() < 2) return {};
+  if (finalists.size() < 2) {
+    if (context_.request.policy.energy && affordable_energies(seconds) < 2) {
+      context_.observer.on_note(
+          "the remaining time is too short to measure the energy of the best candidates again, so "
+          "Kiln ranks them by the search's measurements. Next: use a longer --budget");
+    }
+    return {};
+  }
   const int rounds = affordable_rounds(finalists, seconds);
   if (rounds < kFewestRounds) {
     context_.observer.on_note(
@@ -213,25 +231,45 @@ std::vector<Trial> Finalists::compare(Evaluator& evaluator, Compiler& compiler,
   Contest contest = prepare(std::move(finalists), compiler, cases);
   if (contest.trials.size() < 2) return {};
   contest.request.rounds = rounds;
-  contest.request.timeout_s = std::max(kLeastTimeoutSeconds, std::min(60.0, kHangFactor * seconds));
+  if (context_.request.policy.energy) {
+    contest.request.energy_turns = context_.request.policy.energy_turns;
+  }
+  const double most_s = context_.request.policy.energy ? kMostEnergySeconds : kMostSeconds;
+  contest.request.timeout_s =
+      std::max(kLeastTimeoutSeconds, std::min(most_s, kHangFactor * seconds));
   const auto comparison = run(evaluator, contest.request, seconds);
   if (!comparison) return {};
   std::vector<Trial> result;
   for (std::size_t i = 0; i < contest.trials.size() && i < comparison->jobs.size(); ++i) {
     const ComparisonRow& row = comparison->jobs[i];
     if (row.outcome == Outcome::ok && row.timing.median_ns <= 0.0) continue;  // was never timed
+    // What is known of its energy must not be replaced by nothing.
+    const bool lacks_energy = context_.request.policy.energy && row.timing.energy_j <= 0.0;
+    if (row.outcome == Outcome::ok && lacks_energy) continue;
     Trial trial = record(contest.trials[i], row, comparison->jobs.front());
-    if (eligible(trial)) result.push_back(std::move(trial));
+    if (eligible(trial, context_.objective())) result.push_back(std::move(trial));
   }
-  std::sort(result.begin(), result.end(), better);
+  std::sort(result.begin(), result.end(), [&](const Trial& left, const Trial& right) {
+    return better(left, right, context_.objective());
+  });
   return result;
+}
+
+/// How many can be measured. A turn takes a warm-up and waits for steps of the counter, too.
+std::size_t Finalists::affordable_energies(double seconds) const {
+  const MeasurementPolicy& policy = context_.request.policy;
+  const double one_s = policy.energy_turns * (policy.energy_turn_s + kEnergyWaitSeconds);
+  const double affordable = kEnergyPart * seconds / one_s;
+  return affordable < policy.finalists ? static_cast<std::size_t>(affordable)
+                                       : static_cast<std::size_t>(policy.finalists);
 }
 
 int Finalists::affordable_rounds(const std::vector<Trial>& trials, double seconds) const {
   const MeasurementPolicy& policy = context_.request.policy;
   double round_s = 0.0;
   for (const auto& trial : trials) round_s += batch_s(trial);
-  const double rounds = kBatchShare * seconds / round_s;
+  const double share = policy.energy ? 1.0 - kEnergyPart : 1.0;
+  const double rounds = share * kBatchShare * seconds / round_s;
   return rounds < policy.finalist_rounds ? static_cast<int>(rounds) : policy.finalist_rounds;
 }
 

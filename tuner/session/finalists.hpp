@@ -38,7 +38,7 @@ class Finalists {
   struct Entry {
     EvaluationJob job;
     std::string code_digest;
-    double time_ns = 0.0;
+    double value = 0.0;          ///< SessionLedger::value_of()
     double preparation_s = 0.0;  ///< for loading and verifying
   };
   /// What is compared, and the trial that each job stands for.
@@ -59,6 +59,7 @@ class Finalists {
   [[nodiscard]] double batch_s(const Trial& trial) const;
   [[nodiscard]] double preparation_s(const Trial& trial) const;
   [[nodiscard]] int affordable_rounds(const std::vector<Trial>& trials, double seconds) const;
+  [[nodiscard]] std::size_t affordable_energies(double seconds) const;
   [[nodiscard]] std::size_t wanted() const;
 
   const SessionContext& context_;

@@ -33,6 +33,7 @@ SessionLedger::SessionLedger(const SessionContext& context, const SearchSpace& s
   session_.environment = context.environment;
   session_.strategy = strategy;
   session_.budget = context.request.budget.canonical();
+  session_.objective = context.objective().canonical();
   session_.space_size = space.count();
   session_.state = "running";
   session_.started_unix_ms = next_unix_ms();
@@ -83,7 +84,8 @@ std::optional<Trial> SessionLedger::outcome_of_code(const std::string& code_dige
 }
 
 const Trial& SessionLedger::record(Trial trial) {
-  if (was_dropped(trial, context_.request.policy, best_ns())) ++progress_.dropped;
+  const bool races = context_.objective().follows_time();
+  if (races && was_dropped(trial, context_.request.policy, best_ns())) ++progress_.dropped;
   write();
   identify(trial);
   unwritten_ = trial;
@@ -195,19 +197,20 @@ std::vector<Trial> SessionLedger::leaders(std::size_t count) const {
   std::vector<const Trial*> fit;
   std::map<std::string_view, std::size_t> of_code;  // where it is in `fit`
   for (const auto& trial : trials_) {
-    if (!eligible(trial)) continue;
+    if (!is_eligible(trial)) continue;
     const bool has_code = !trial.code_digest.empty();
     const auto known = has_code ? of_code.find(trial.code_digest) : of_code.end();
     if (known == of_code.end()) {
       if (has_code) of_code.emplace(trial.code_digest, fit.size());
       fit.push_back(&trial);
-    } else if (better(trial, *fit[known->second])) {
+    } else if (is_better(trial, *fit[known->second])) {
       fit[known->second] = &trial;
     }
   }
   count = std::min(count, fit.size());
-  std::partial_sort(fit.begin(), fit.begin() + static_cast<std::ptrdiff_t>(count), fit.end(),
-                    [](const Trial* left, const Trial* right) { return better(*left, *right); });
+  std::partial_sort(
+      fit.begin(), fit.begin() + static_cast<std::ptrdiff_t>(count), fit.end(),
+      [&](const Trial* left, const Trial* right) { return is_better(*left, *right); });
   std::vector<Trial> result;
   for (std::size_t i = 0; i < count; ++i) result.push_back(*fit[i]);
   return result;
@@ -231,9 +234,40 @@ void SessionLedger::identify(Trial& trial) const {
   trial.id = random_id();
 }
 
+bool SessionLedger::is_eligible(const Trial& trial) const {
+  return eligible(trial, context_.objective());
+}
+
+bool SessionLedger::is_better(const Trial& left, const Trial& right) const {
+  return better(left, right, context_.objective());
+}
+
+double SessionLedger::value_of(const Trial& trial) const {
+  if (trial.outcome != Outcome::ok || !trial.timing) return 0.0;
+  const Objective& objective = context_.objective();
+  if (objective.is_time()) return trial.timing->median_ns;
+  if (const auto value = objective.value_of(trial)) return value->value;
+  Trial guess = trial;
+  const double power_w = progress_.best ? progress_.best->timing->power_w : 0.0;
+  // Before anything has energy, any power tells the slow from the fast.
+  guess.timing->power_w = power_w > 0.0 ? power_w : 1.0;
+  guess.timing->energy_j = guess.timing->power_w * guess.timing->median_ns / 1e9;
+  const auto value = objective.value_of(guess);
+  return value ? value->value : 0.0;
+}
+
+double SessionLedger::best_j() const {
+  const bool is_wanted = context_.objective().kind() == Objective::Kind::energy;
+  return is_wanted && progress_.best ? progress_.best->timing->energy_j : 0.0;
+}
+
 void SessionLedger::consider(const Trial& trial) {
   if (!eligible(trial)) return;
-  if (!progress_.best || better(trial, *progress_.best)) progress_.best = trial;
+  if (is_eligible(trial)) {
+    if (!progress_.best || is_better(trial, *progress_.best)) progress_.best = trial;
+    const double value = value_of(trial);
+    if (best_value_ == 0.0 || value < best_value_) best_value_ = value;
+  }
   if (!trial.timing) return;
   for (const auto& name : {std::string(), trial.key.template_name}) {
     double& best = best_ns_.try_emplace(name, trial.timing->median_ns).first->second;

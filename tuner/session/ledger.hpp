@@ -70,6 +70,14 @@ class SessionLedger {
   [[nodiscard]] const SessionRecord& session() const { return session_; }
   /// Time of the fastest candidate so far, of one template or ("") of all; 0 if there is none.
   [[nodiscard]] double best_ns(const std::string& template_name = "") const;
+  /// What a search minimises: the objective's value of a trial that is ok; by time its median. A
+  /// trial without energy, because it is hopelessly slow, counts as if it drew the best one's
+  /// power.
+  [[nodiscard]] double value_of(const Trial& trial) const;
+  /// The lowest value of an eligible trial; 0 if there is none.
+  [[nodiscard]] double best_value() const { return best_value_; }
+  /// Energy per run of the best candidate so far, if that is what is searched for; 0: none.
+  [[nodiscard]] double best_j() const;
   /// Whether a candidate that ran here, not one known before, succeeded.
   [[nodiscard]] bool found_any() const { return found_any_; }
   /// The best eligible trials, best first; of those with the same code only the best.
@@ -81,6 +89,8 @@ class SessionLedger {
   void identify(Trial& trial) const;
   void acknowledge();
   void consider(const Trial& trial);
+  [[nodiscard]] bool is_eligible(const Trial& trial) const;
+  [[nodiscard]] bool is_better(const Trial& left, const Trial& right) const;
   void recount(const Trial& trial);
   void estimate();
 
@@ -92,6 +102,7 @@ class SessionLedger {
   std::vector<Trial> trials_;       ///< one per candidate, known and new
   std::optional<Trial> unwritten_;  ///< the last one, until it is stored
   std::map<std::string, double> best_ns_;
+  double best_value_ = 0.0;
   std::map<std::string, std::uint64_t> decided_;  ///< candidates with an outcome, by template
   double search_started_s_ = 0.0;
   bool found_any_ = false;

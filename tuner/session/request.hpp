@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 
+#include "cache/objective.hpp"
 #include "tuner/policy.hpp"
 #include "tuner/problem_case.hpp"
 #include "tuner/session/budget.hpp"
@@ -26,7 +27,8 @@ struct TuneRequest {
   MeasurementPolicy policy;
   int compile_threads = 0;  ///< see compile_threads()
   double candidate_timeout_s = 10.0;
-  bool again = false;  ///< measure candidates that already have a result
+  bool again = false;   ///< measure candidates that already have a result
+  Objective objective;  ///< what the search minimises
   /// Try other launches of the best codes while compilers are busy, if a time is all that limits
   /// the session and the device measures.
   bool fill_waits = false;

@@ -53,8 +53,18 @@ Inheritance inherit(const SessionContext& context, const SearchSpace& space) {
   close_killed_sessions(context);
   Inheritance result;
   std::set<Candidate> settled;
-  for (auto& trial : context.store.latest_trials(context.problem, context.device)) {
-    if (!counts_here(context, trial) || !belongs(context, space, trial.key)) continue;
+  std::vector<Trial> latest = context.store.latest_trials(context.problem, context.device);
+  std::erase_if(latest, [&](const Trial& trial) {
+    return !counts_here(context, trial) || !belongs(context, space, trial.key);
+  });
+  double best_ns = 0.0;
+  for (const Trial& trial : latest) {
+    if (!eligible(trial)) continue;
+    const double time_ns = trial.timing ? trial.timing->median_ns : 0.0;
+    best_ns = best_ns == 0.0 ? time_ns : std::min(best_ns, time_ns);
+  }
+  for (auto& trial : latest) {
+    if (lacks_figures(context, trial, best_ns)) continue;
     settled.insert({trial.key.template_name, trial.key.config});
     if (!context.request.again) result.known.push_back(std::move(trial));
   }

@@ -81,7 +81,8 @@ class DeviceSession {
         clock_(request_.budget,
                is_modelled(context)
                    ? checks_share_s(request_.budget)
-                   : polish_s_ + finalists_share_s(request_.budget, request_.policy.finalists)),
+                   : polish_s_ + finalists_share_s(request_.budget, request_.policy.finalists,
+                                                   request_.objective.needs_energy())),
         space_(space),
         forecast_(space),
         strategy_(make_strategy(
@@ -115,6 +116,8 @@ class DeviceSession {
   [[nodiscard]] bool fills_waits() const;
   [[nodiscard]] bool decide_variant();
   [[nodiscard]] bool evaluate(const Proposal& proposal, const EvaluationJob& planned, Trial& trial);
+  void require_value(const Trial& trial) const;
+  void observe(const Trial& trial);
   void give_up_hopeless();
   void polish();
 
@@ -231,15 +234,12 @@ bool DeviceSession::make_ready() {
 void DeviceSession::take_over() {
   Inheritance inheritance = inherit(context_, space_);
   std::uint64_t elsewhere = 0;
-  for (auto& trial : inheritance.known) {
-    const Candidate candidate{trial.key.template_name, trial.key.config};
-    proposals_.exclude(candidate);
-    if (!has_settings(candidate.config)) {
-      strategy_->observe(candidate, trial.outcome, trial.timing ? trial.timing->median_ns : 0.0);
-    }
+  for (const auto& trial : inheritance.known) {
+    proposals_.exclude({trial.key.template_name, trial.key.config});
     if (trial.environment != context_.environment) ++elsewhere;
-    ledger_.take_over(std::move(trial));
+    ledger_.take_over(trial);
   }
+  for (const auto& trial : inheritance.known) observe(trial);
   for (const Candidate& candidate : imported_candidates(context_, space_, kMostImported)) {
     proposals_.add_likely(candidate);
   }
@@ -260,7 +260,7 @@ void DeviceSession::add_likely() {
   // They are hints: what keeps the database from giving some is told where its answers are used.
   detail::WarningSink unheard([](std::string_view) {}, "");
   detail::KernelChooser chooser(context_.catalog, evaluator_.info(), context_.store.path(), {},
-                                unheard);
+                                unheard, request_.objective);
   for (const detail::Choice& choice :
        chooser.likely(context_.problem, context_.environment.toolkit, kMostLikely)) {
     proposals_.add_likely({choice.kernel_template->name(), choice.config});
@@ -279,7 +279,8 @@ bool DeviceSession::decide(const Proposal& proposal, const PreparedCandidate& pr
   const double device_s = ledger_.progress().device_s;
   Trial trial = prepared_trial(context_, prepared);
   if (trial.outcome == Outcome::ok) {
-    const auto same = ledger_.outcome_of_code(trial.code_digest);
+    auto same = ledger_.outcome_of_code(trial.code_digest);
+    if (same && lacks_figures(context_, *same, ledger_.best_ns())) same.reset();
     // Before the attempt is noted: what the evaluator does first is not this candidate's doing.
     if (!same && !make_ready()) return false;
     if (!ledger_.claim(trial.key)) {
@@ -299,11 +300,9 @@ bool DeviceSession::decide(const Proposal& proposal, const PreparedCandidate& pr
     ledger_.count_code(same.has_value());
   }
   const Trial& recorded = ledger_.record(std::move(trial));
-  if (!has_settings(proposal.candidate.config)) {
-    strategy_->observe(proposal.candidate, recorded.outcome,
-                       recorded.timing ? recorded.timing->median_ns : 0.0);
-  }
-  if (eligible(recorded)) {
+  require_value(recorded);
+  observe(recorded);
+  if (eligible(recorded, request_.objective)) {
     finalists_.keep(prepared, recorded, ledger_.progress().device_s - device_s);
     variants_.keep(prepared, ledger_);
   }
@@ -332,7 +331,8 @@ bool DeviceSession::evaluate(const Proposal& proposal, const EvaluationJob& plan
     context_.store.record_attempt(trial.key, context_.session_id);
   }
   EvaluationJob job = planned;
-  job.best_ns = ledger_.best_ns();
+  if (request_.objective.follows_time()) job.best_ns = ledger_.best_ns();
+  job.best_j = ledger_.best_j();
   job.timeout_s = request_.candidate_timeout_s;
   auto evaluation = ledger_.occupy_device([&] {
     return evaluator_.evaluate(job, StopGrace(context_.stop, &clock_), [this, &proposal] {
@@ -389,7 +389,25 @@ void DeviceSession::polish() {
             .must_end = [this] { return search_.must_end(); }});
 }
 
+/// An expression that some candidate has no value by would silently leave out candidates.
+void DeviceSession::require_value(const Trial& trial) const {
+  const Objective& objective = request_.objective;
+  if (objective.follows_time() || !eligible(trial) || objective.value_of(trial)) return;
+  if (lacks_figures(context_, trial, 0.0)) return;  // the device has just failed to measure it
+  throw Error(ErrorKind::usage, fmt::format("the objective \"{}\" {} (candidate {} {})",
+                                            objective.canonical(), objective.why_no_value(trial),
+                                            trial.key.template_name, trial.key.config.canonical()));
+}
+
+/// Settings of the compiler are no tunables, so a strategy knows nothing of candidates with some.
+void DeviceSession::observe(const Trial& trial) {
+  if (has_settings(trial.key.config)) return;
+  strategy_->observe({trial.key.template_name, trial.key.config}, trial.outcome,
+                     ledger_.value_of(trial));
+}
+
 void DeviceSession::give_up_hopeless() {
+  if (!request_.objective.follows_time()) return;
   const double best_ns = ledger_.best_ns();
   for (const auto& part : space_.parts) {
     const std::string& name = part.kernel_template->name();
@@ -413,6 +431,13 @@ TuneResult tune(const TuneRequest& request, const SearchSpace& space, const Cata
   const DeviceInfo& device = evaluator.info();
   const bool modelled = device.provenance == Provenance::modelled;
   TuneRequest wanted = request;
+  wanted.policy.energy = request.objective.needs_energy();
+  if (wanted.policy.energy && modelled) {
+    throw Error(ErrorKind::usage,
+                fmt::format("the objective {} needs energy, which the emulated GPU {} does not "
+                            "predict. Next: use a GPU, or an objective of time_ns and resources",
+                            request.objective.canonical(), device.spec));
+  }
   // Predictions do not drift: the first is as good as one interleaved with others.
   if (modelled) wanted.policy.finalists = 0;
   if (modelled) wanted.thoroughness = Thoroughness::brief;

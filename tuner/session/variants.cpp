@@ -99,7 +99,7 @@ std::optional<PreparedCandidate> LaunchVariants::next(const SessionLedger& ledge
   const std::vector<Trial> leaders = ledger.leaders(kVaried);
   for (int steps = 1; steps <= kMostSteps; ++steps) {
     for (const Trial& leader : leaders) {
-      if (leader.timing->median_ns > kMostBehind * ledger.best_ns()) break;
+      if (ledger.value_of(leader) > kMostBehind * ledger.best_value()) break;
       const Candidate candidate = candidate_of_trial(leader);
       const auto known = known_.find(code_of(candidate));
       // What an earlier session measured would have to be compiled.

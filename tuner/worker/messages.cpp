@@ -138,13 +138,14 @@ KILN_WIRE_FIELDS(LaunchGeometry, grid, block, cluster, smem_bytes, values, maps,
                  cooperative, allowed, kernel)
 KILN_WIRE_FIELDS(ScratchPlan, name, bytes, offset)
 KILN_WIRE_FIELDS(MeasurementPolicy, cold, l2_multiple, samples, batch_ms, drop_factor, finalists,
-                 unlike_finalists, finalist_rounds, data)
+                 unlike_finalists, finalist_rounds, energy, energy_probe_s, energy_turn_s,
+                 energy_turns, data)
 KILN_WIRE_FIELDS(EvaluationSetup, cases, support, reference, reference_geometry, reference_plans,
                  epilogue, policy, seed, memory_limit_bytes)
 KILN_WIRE_FIELDS(EvaluationJob, label, accepted, unit, launch_places, geometry, arguments,
-                 constants, workspace_bytes, scratch, best_ns, timeout_s, time_it, check)
+                 constants, workspace_bytes, scratch, best_ns, best_j, timeout_s, time_it, check)
 KILN_WIRE_FIELDS(Timing, samples_ns, median_ns, spread_ns, sm_clock_mhz, power_w, temperature_c,
-                 interleaved)
+                 interleaved, energy_j, energy_spread_j)
 KILN_WIRE_FIELDS(Verification, passed, worst_ratio, evidence, checked)
 KILN_WIRE_FIELDS(Evaluation, outcome, message, verification, timing, hopeless)
 KILN_WIRE_FIELDS(EvaluationReply, evaluation, device_lost)
@@ -152,7 +153,7 @@ KILN_WIRE_FIELDS(ComparisonRow, label, outcome, message, timing, ratio, ratio_sp
 KILN_WIRE_FIELDS(Comparison, jobs, baselines, note)
 KILN_WIRE_FIELDS(ComparisonReply, comparison, device_lost)
 KILN_WIRE_FIELDS(ComparisonRequest, jobs, against_cublaslt, cublaslt_workspace_bytes, rounds,
-                 timeout_s)
+                 timeout_s, energy_turns)
 KILN_WIRE_FIELDS(DeviceLimits, arch, sm, sm_count, l2_bytes, smem_static, smem_optin, smem_per_sm,
                  smem_reserved, regs_per_block, regs_per_sm, regs_per_thread, max_threads,
                  max_threads_per_sm, max_blocks_per_sm, warp_size)

@@ -22,6 +22,8 @@
 //@ ragged     rows=70 cols=132
 //@ ragged     rows=100 cols=3
 //@ flops      11 * rows * cols      // 3 multiplications and 8 additions
+//@ metric     points_per_s = rows * cols / time_s
+//@ metric     points_per_j = rows * cols / energy_j
 //@ reference  stencil2d_reference
 //@   grid     min(ceil_div(rows * cols, 256), 1048576)
 //@   block    256

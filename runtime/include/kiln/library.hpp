@@ -76,6 +76,12 @@ struct LibraryOptions {
   std::string device;
   /// How get() chooses a kernel. Variable: KILN_MODE. Default: Mode::use.
   std::optional<Mode> mode;
+  /// What makes a kernel the best: "time", "energy", "energy_delay" (energy times time), or an
+  /// expression such as "energy_j * time_ns * time_ns". Each is smaller for a better kernel; the
+  /// flag `--objective` of `kiln tune` has the names for expressions. If no stored result of the
+  /// problem has an energy, the library uses the fastest kernel, and match() is
+  /// Match::other_objective. Variable: KILN_OBJECTIVE. Default: "time".
+  std::string objective;
   /// What the library prints to stderr: "none" (nothing), "warning" (every warning) or "info"
   /// (every warning, and the chosen kernel for each problem). Variable: KILN_LOG. By default, each
   /// process prints only the first warning of each kind. If you set on_warning, this function gets

@@ -113,6 +113,8 @@ enum class Match : std::uint8_t {
   exact,              ///< tuned for this problem, device class, driver and toolkit
   same_device_class,  ///< tuned for this problem and device class, but under another driver or
                       ///< toolkit, or on the emulated device of that class
+  other_objective,    ///< the fastest kernel for this problem and device class: no stored result
+                      ///< has the figures of the objective, for example its energy
   nearest_problem,    ///< tuned on this device class for the same types and traits, and for similar
                       ///< sizes; a Gemm kernel may have been tuned without the problem's
                       ///< epilogue, but it computes this epilogue
@@ -123,13 +125,9 @@ enum class Match : std::uint8_t {
                       ///< template, or a configuration from one of its `usual` lines
   none,               ///< no template can compute this problem
 };
-inline constexpr std::array<std::string_view, 7> kMatchNames{"exact",
-                                                             "same_device_class",
-                                                             "nearest_problem",
-                                                             "related_problem",
-                                                             "related_device",
-                                                             "default_config",
-                                                             "none"};
+inline constexpr std::array<std::string_view, 8> kMatchNames{
+    "exact",           "same_device_class", "other_objective", "nearest_problem",
+    "related_problem", "related_device",    "default_config",  "none"};
 /// The name of the match, or "invalid" if `match` is not an enumerator.
 [[nodiscard]] constexpr std::string_view to_string(Match match) {
   return detail::entry_of(kMatchNames, match, detail::kNoEnumerator);

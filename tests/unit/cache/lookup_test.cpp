@@ -209,6 +209,31 @@ TEST_F(LookUp, CompiledRowsAndWrongCandidatesNeverAnswer) {
   EXPECT_EQ(ask().match, Match::none);
 }
 
+TEST_F(LookUp, TheObjectiveChoosesAmongTheTrialsOfTheProblem) {
+  Trial fast = good_trial(1000);
+  Trial frugal = good_trial(1200, 64);
+  fast.timing->energy_j = 0.9;
+  frugal.timing->energy_j = 0.5;
+  user.record(fast);
+  user.record(frugal);
+  EXPECT_EQ(ask().trial->key.config, fast.key.config);
+  request.objective = Objective::read("energy").value();
+  EXPECT_EQ(ask().match, Match::exact);
+  EXPECT_EQ(ask().trial->key.config, frugal.key.config);
+}
+
+TEST_F(LookUp, WithoutFiguresTheFastestStandsIn) {
+  user.record(good_trial(1000));
+  request.objective = Objective::read("energy").value();
+  EXPECT_EQ(ask().match, Match::other_objective);
+  EXPECT_EQ(ask().trial->timing->median_ns, 1000);
+  EXPECT_THAT(ask().reason, AllOf(HasSubstr("fastest"), HasSubstr("energy")));
+  Trial measured = good_trial(3000, 64);
+  measured.timing->energy_j = 2.0;
+  site.record(measured);
+  EXPECT_EQ(ask().match, Match::exact) << "of the site, which has the figure";
+}
+
 TEST_F(LookUp, AnExactAnswerOfTheSiteBeatsAnOldOneOfTheUser) {
   Trial old = good_trial(10);
   old.environment.driver = "570";

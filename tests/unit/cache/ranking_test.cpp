@@ -140,7 +140,8 @@ TEST(Ranking, MeasuredBeatsModelledBeatsCompiled) {
   std::vector<Trial> trials{good_trial(10, 32), good_trial(20, 64), good_trial(30, 128)};
   trials[0].provenance = Provenance::compiled;
   trials[1].provenance = Provenance::modelled;
-  std::sort(trials.begin(), trials.end(), better);
+  std::sort(trials.begin(), trials.end(),
+            [](const Trial& left, const Trial& right) { return better(left, right); });
   EXPECT_EQ(trials[0].provenance, Provenance::measured);
   EXPECT_EQ(trials[2].provenance, Provenance::compiled);
 }

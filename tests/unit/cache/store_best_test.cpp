@@ -331,25 +331,26 @@ TEST(StoreBest, ViewsReadWell) {
     store.end_session("s1", "complete", 2);
   }
   PlainSqlite plain(path);
-  using Rows = std::vector<std::vector<std::string>>;
+  using ViewRows = std::vector<std::vector<std::string>>;
   EXPECT_EQ(
       plain.rows("SELECT operation, sizes, device, template, config, median_us, tflops, "
                  "registers, driver, \"when\" FROM best"),
-      (Rows{{"gemm", "m=4096 n=4096 k=4096", "NVIDIA H200", "gemm_wmma", "stages=3 tile_m=128",
-             "250.0", "549.8", "128", "580.1", "2025-10-09 08:53:20"}}));
+      (ViewRows{{"gemm", "m=4096 n=4096 k=4096", "NVIDIA H200", "gemm_wmma", "stages=3 tile_m=128",
+                 "250.0", "549.8", "128", "580.1", "2025-10-09 08:53:20"}}));
   EXPECT_EQ(plain.rows("SELECT config, outcome, message FROM failures"),
-            (Rows{{"stages=3 tile_m=64", "compile_failed", "kernel.cu(3): error: no"}}));
+            (ViewRows{{"stages=3 tile_m=64", "compile_failed", "kernel.cu(3): error: no"}}));
   EXPECT_EQ(plain.value("SELECT count(*) FROM history"), "2");
   EXPECT_EQ(plain.rows("SELECT sample, time_ns FROM samples WHERE time_ns > 200000"),
-            (Rows{{"0", "249999"}, {"1", "250000"}, {"2", "250001"}}));
+            (ViewRows{{"0", "249999"}, {"1", "250000"}, {"2", "250001"}}));
   EXPECT_EQ(plain.rows("SELECT t.name, t.value FROM tunables t JOIN history h USING (trial_id) "
                        "WHERE h.outcome = 'ok' ORDER BY t.name"),
-            (Rows{{"stages", "3"}, {"tile_m", "128"}}));
-  EXPECT_EQ(plain.rows("SELECT DISTINCT name, value, typeof(value) FROM sizes ORDER BY name"),
-            (Rows{{"k", "4096", "integer"}, {"m", "4096", "integer"}, {"n", "4096", "integer"}}));
+            (ViewRows{{"stages", "3"}, {"tile_m", "128"}}));
+  EXPECT_EQ(
+      plain.rows("SELECT DISTINCT name, value, typeof(value) FROM sizes ORDER BY name"),
+      (ViewRows{{"k", "4096", "integer"}, {"m", "4096", "integer"}, {"n", "4096", "integer"}}));
   EXPECT_EQ(plain.rows("SELECT state, trials, failed, fastest_us, space_size "
                        "FROM sessions_overview"),
-            (Rows{{"complete", "2", "1", "250.0", "4092"}}));
+            (ViewRows{{"complete", "2", "1", "250.0", "4092"}}));
   (void)TuningStore::open(path, OpenMode::read_write).adopt_sessions({test::session("s2")});
   EXPECT_EQ(plain.value("SELECT state FROM sessions_overview WHERE session_id = 's2'"),
             "running or killed");

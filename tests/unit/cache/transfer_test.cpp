@@ -174,7 +174,7 @@ TEST_F(Transfer, OnlyTwentyComplaintsAreKept) {
 TEST_F(Transfer, AForeignHeaderIsAnError) {
   for (const std::string text :
        {"", "no json\n", "[1]\n", "{\"kiln\":\"kernels\",\"schema\":1}\n",
-        "{\"kiln\":\"trials\",\"schema\":5}\n", "{\"kiln\":\"trials\",\"schema\":0}\n",
+        "{\"kiln\":\"trials\",\"schema\":6}\n", "{\"kiln\":\"trials\",\"schema\":0}\n",
         "{\"kiln\":\"trials\",\"schema\":\"2\"}\n", "{\"kiln\":\"trials\"}\n"}) {
     const std::string error = error_of(ErrorKind::usage, [&] { (void)import_text(target, text); });
     EXPECT_NE(error.find("x.jsonl"), std::string::npos) << error;

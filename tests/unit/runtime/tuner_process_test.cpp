@@ -50,6 +50,11 @@ TEST(TunerProcessTest, ReadingCIsSaidByBetaAndPlacesByTheirFlags) {
                               "--template-path /x:/y --cuda-include /include --quiet"));
 }
 
+TEST(TunerProcessTest, TheObjectiveIsPassedOn) {
+  const auto command = tuner_command("kiln", {"softmax"}, {.objective = "energy_j * time_s"});
+  EXPECT_THAT(command, ::testing::IsSupersetOf({"--objective", "energy_j * time_s"}));
+}
+
 TEST(TunerProcessTest, SuccessIsSilent) {
   EXPECT_EQ(run_program({"true"}), "");
 }

@@ -37,6 +37,21 @@ TEST(TrialText, OnlyExactResultsHaveNoErrors) {
   EXPECT_EQ(error_text(0.976), "largest error 0.98 of the allowed error");
 }
 
+TEST(TrialText, EnergyIsShownWhereItWasMeasured) {
+  Trial trial = predicted_trial();
+  trial.provenance = Provenance::measured;
+  EXPECT_THAT(facts_of(trial), Not(HasSubstr("energy")));
+  const Objective energy = Objective::read("energy").value();
+  EXPECT_EQ(objective_value_text(energy, trial), "");
+  trial.timing->energy_j = 0.0456;
+  trial.timing->energy_spread_j = 0.0001;
+  trial.timing->power_w = 456.0;
+  EXPECT_THAT(facts_of(trial), HasSubstr("45.60 mJ +- 100.0 uJ per run, 456.0 W"));
+  EXPECT_EQ(objective_value_text(energy, trial), "45.60 mJ");
+  EXPECT_EQ(objective_value_text(Objective::read("energy_delay").value(), trial), "4.560 nJ s");
+  EXPECT_EQ(objective_value_text(Objective::read("time_ns / 8").value(), trial), "12.5");
+}
+
 TEST(TrialText, WhatTheChecksOfADeviceDidNotSeeIsNotCalledVerified) {
   Trial trial = predicted_trial();
   const std::string unchecked = facts_of(trial, "the budget ended before the checks ended");

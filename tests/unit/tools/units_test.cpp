@@ -50,6 +50,16 @@ TEST(Units, RateOfAGemm) {
   EXPECT_EQ(tera_flops(problem, 0.0), 0.0);
 }
 
+TEST(Units, NumbersHaveSiPrefixes) {
+  EXPECT_EQ(si_text(12.34e9, "points/s"), "12.34 Gpoints/s");
+  EXPECT_EQ(si_text(1.0, "points/s"), "1.000 points/s");
+  EXPECT_EQ(si_text(999.0, "J"), "999.0 J");
+  EXPECT_EQ(si_text(-2.5e-5, "J"), "-25.00 uJ");
+  EXPECT_EQ(si_text(0.0, "J"), "0 J");
+  EXPECT_EQ(energy_text(0.00123), "1.230 mJ");
+  EXPECT_EQ(power_text(512.04), "512.0 W");
+}
+
 TEST(Units, DatesAreUtc) {
   EXPECT_EQ(date_text(1763733600000), "2025-11-21 14:00");
 }
