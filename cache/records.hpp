@@ -182,7 +182,7 @@ struct SessionRecord {
   std::string budget;            ///< "time=50s count=-"
   std::uint64_t space_size = 0;  ///< valid configurations over all templates
   std::uint64_t evaluated = 0;   ///< candidates with an outcome when the session ended
-  std::string state;             ///< "running", "complete", "budget", "interrupted", "failed"
+  std::string state;  ///< "running", "complete", "converged", "budget", "interrupted", "failed"
   std::int64_t started_unix_ms = 0;
   std::int64_t ended_unix_ms = 0;
   std::string objective = "time";  ///< canonical text of the Objective that decided its search

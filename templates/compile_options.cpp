@@ -89,6 +89,26 @@ std::string CompileOptions::text() const {
   return text;
 }
 
+CompileOptions combined(const CompileOptions& options, const CompileOptions& more) {
+  CompileOptions all;
+  all.route = more.route == CompileRoute::ptx ? more.route : options.route;
+  const auto flag_of = [](const CompileOptionRule& rule, const CompileOptions& of) {
+    return std::ranges::find_if(of.flags, [&](std::string_view flag) {
+      return flag.starts_with(rule.name) &&
+             (flag.size() == rule.name.size() || flag[rule.name.size()] == '=');
+    });
+  };
+  for (const CompileOptionRule& rule : kRules) {
+    auto flag = flag_of(rule, more);
+    if (flag == more.flags.end()) {
+      flag = flag_of(rule, options);
+      if (flag == options.flags.end()) continue;
+    }
+    all.flags.push_back(*flag);
+  }
+  return all;
+}
+
 std::span<const CompileOptionRule> compile_option_rules() {
   return kRules;
 }

@@ -28,6 +28,9 @@ struct CompileOptions {
   friend bool operator==(const CompileOptions&, const CompileOptions&) = default;
 };
 
+/// `options` with what `more` gives, which replaces what `options` say about the same.
+[[nodiscard]] CompileOptions combined(const CompileOptions& options, const CompileOptions& more);
+
 /// What may follow the name of an option.
 enum class OptionValue : std::uint8_t {
   none,    ///< nothing: `--restrict`

@@ -140,8 +140,11 @@ bool KernelTemplate::takes_settings() const {
 
 CompileOptions KernelTemplate::options_of(const Config& config, const Problem& problem,
                                           const DeviceLimits& limits) const {
-  if (compile_items().empty()) return options_of_settings(config);
-  return options_of_lines(compile_items(), space(problem, limits).bindings(config));
+  const CompileOptions settings = options_of_settings(config);
+  if (compile_items().empty()) return settings;
+  const Config tunables = without_settings(config);
+  return combined(options_of_lines(compile_items(), space(problem, limits).bindings(tunables)),
+                  settings);
 }
 
 std::vector<ConstantFill> KernelTemplate::constant_fills(const Problem& problem) const {

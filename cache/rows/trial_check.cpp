@@ -246,8 +246,8 @@ SessionRecord checked(SessionRecord session) {
   check_name("strategy", session.strategy, true);
   check_name("budget", session.budget, true);
   check_name("objective", session.objective, false);
-  static constexpr std::array<std::string_view, 5> kStates{"running", "complete", "budget",
-                                                           "interrupted", "failed"};
+  static constexpr std::array<std::string_view, 6> kStates{"running", "complete",    "converged",
+                                                           "budget",  "interrupted", "failed"};
   if (std::find(kStates.begin(), kStates.end(), session.state) == kStates.end()) {
     refuse("session state", fmt::format("is '{}'", session.state));
   }

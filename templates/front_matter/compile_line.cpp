@@ -202,6 +202,11 @@ CompileOptions options_of_lines(const std::vector<CompileItem>& items,
   return options;
 }
 
+bool gives_option(const std::vector<CompileItem>& items, std::string_view option) {
+  return std::ranges::any_of(items,
+                             [&](const CompileItem& item) { return item.rule->name == option; });
+}
+
 std::string compile_item_text(const CompileItem& item) {
   return item.when ? fmt::format("{} when {}", item.text, item.when->text()) : item.text;
 }

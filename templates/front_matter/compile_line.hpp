@@ -28,6 +28,9 @@ void add_compile_line(const FrontMatterLine& line, const NameTable& names,
 [[nodiscard]] CompileOptions options_of_lines(const std::vector<CompileItem>& items,
                                               std::span<const std::int64_t> bindings);
 
+/// Whether the lines give that option to any configuration.
+[[nodiscard]] bool gives_option(const std::vector<CompileItem>& items, std::string_view option);
+
 /// "--maxrregcount=regs when regs > 0", as the lines have it.
 [[nodiscard]] std::string compile_item_text(const CompileItem& item);
 

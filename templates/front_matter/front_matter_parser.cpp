@@ -97,7 +97,7 @@ class FrontMatterParser {
     parts_.space.layout = std::make_shared<const SpaceLayout>(
         guide_names_, parts_.space.tunables, parts_.space.derived, parts_.space.requirements,
         parts_.space.preferences, values_of(parts_.space.preferences, parts_.run.costs),
-        operation_->is_declared() && parts_.compile.empty());
+        operation_->is_declared() && !gives_option(parts_.compile, kRouteOption));
     find_slots(parts_.config_struct);
     find_slots(parts_.launch_struct);
     return std::move(parts_);

@@ -14,10 +14,11 @@ namespace kiln {
 
 /// \file
 /// Settings: what a configuration may say beside the tunables of its template, if that template is
-/// of a declared operation and has no `compile` lines. They decide how the compiler works, and
-/// change no result. A configuration names only settings that differ from the compiler's defaults,
-/// so that one without any has the text that it always had. No search proposes them: the last step
-/// of tuning tries them on the best candidates. All functions are thread-safe.
+/// of a declared operation and its `compile` lines say nothing of the route. They decide how the
+/// compiler works, change no result, and precede what the lines say of the same option. A
+/// configuration names only settings that differ from the compiler's defaults, so that one without
+/// any has the text that it always had. No search proposes them: the last step of tuning tries them
+/// on the best candidates. All functions are thread-safe.
 ///
 ///     compile.max_registers=64   --maxrregcount=64
 ///     compile.route=ptx          the driver compiles PTX

@@ -81,6 +81,10 @@ std::string session_end_text(const TuneResult& result) {
         "than the best template",
         count_text(given_up));
   }
+  if (state == "converged") {
+    return "the search expects a gain of less than 0.3 % from any candidate that is left. To try "
+           "others nevertheless, add --strategy random";
+  }
   if (state == "budget") {
     return fmt::format(
         "{}; to continue, run the same command again{}",

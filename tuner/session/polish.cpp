@@ -12,6 +12,7 @@
 #include <string_view>
 #include <utility>
 
+#include "templates/front_matter/compile_line.hpp"
 #include "templates/kernel_template.hpp"
 #include "templates/launch/launch_planner.hpp"
 #include "templates/space/compile_settings.hpp"
@@ -82,15 +83,18 @@ std::vector<Trial> Polish::bases() const {
 /// Configurations with one setting each, the most promising first.
 std::vector<Config> Polish::single_settings(const Trial& base) const {
   std::vector<Config> configs;
+  const KernelTemplate& kernel_template = context_.catalog.at(base.key.template_name);
+  const auto is_given = [&](std::string_view option) {
+    return gives_option(kernel_template.compile_items(), option);
+  };
   const auto add = [&](std::string_view setting, std::int64_t value) {
     configs.push_back(base.key.config);
     configs.back().set(setting, value);
   };
   add(kRouteSetting, *value_of_name("ptx"));
-  if (base.resources && base.resources->registers > 0) {
+  if (base.resources && base.resources->registers > 0 && !is_given(kRegistersOption)) {
     const KernelResources& resources = *base.resources;
-    const LaunchPlanner planner(context_.catalog.at(base.key.template_name), context_.problem,
-                                context_.limits);
+    const LaunchPlanner planner(kernel_template, context_.problem, context_.limits);
     std::set<int, std::greater<>> steps;
     for (const LaunchGeometry& launch : planner.geometry(base.key.config)) {
       if (launch.left_out()) continue;
@@ -106,7 +110,7 @@ std::vector<Config> Polish::single_settings(const Trial& base) const {
       add(kRegistersSetting, limit);
     }
   }
-  add(kVectorizeSetting, value_of_bool(true));
+  if (!is_given(kVectorizeOption)) add(kVectorizeSetting, value_of_bool(true));
   return configs;
 }
 

@@ -248,10 +248,12 @@ std::string CandidateSearch::consume_all(const Consume& consume,
                                          const WhileWaiting& while_waiting) {
   while (true) {
     fill();
-    if (pool_.pending() == 0 && exhausted_ && !put_off_.empty()) {
+    if (pool_.pending() == 0 && exhausted_ && !put_off_.empty() && !proposals_.has_converged()) {
       if (!resume_put_off()) return "budget";
     }
-    if (pool_.pending() == 0 && exhausted_) return "complete";
+    if (pool_.pending() == 0 && exhausted_) {
+      return proposals_.has_converged() ? "converged" : "complete";
+    }
     if (pool_.pending() == 0) return end_state();
     while (!wait_for_result(while_waiting)) {
       if (must_end()) return end_state();

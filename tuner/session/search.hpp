@@ -48,6 +48,8 @@ class ProposalQueue {
   /// No more candidates of that template.
   void abandon(const std::string& template_name);
   [[nodiscard]] std::optional<Proposal> next();
+  /// Whether next() has nothing more because the strategy expects no gain from what is left.
+  [[nodiscard]] bool has_converged() const { return strategy_.has_converged(); }
   /// Takes a candidate out of turn; false if it was proposed or excluded before.
   [[nodiscard]] bool take(const Candidate& candidate);
 
@@ -89,7 +91,8 @@ class CandidateSearch {
   void fill();
   /// Whether fill() found anything to do.
   [[nodiscard]] bool has_work() const { return pool_.pending() > 0; }
-  /// Returns how the session ended: "complete" (nothing is left), "budget" or "interrupted". Once.
+  /// Returns how the session ended: "complete" (nothing is left), "converged" (nothing that is left
+  /// is expected to be faster), "budget" or "interrupted". Once.
   /// `while_waiting` is called as long as the compilers have nothing ready.
   [[nodiscard]] std::string run(const Consume& consume, const WhileWaiting& while_waiting = {});
   /// Seconds by which a try of the candidate is expected to delay the others. Without a pipeline

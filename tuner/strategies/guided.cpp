@@ -101,6 +101,10 @@ void GuidedStrategy::abandon(const std::string& template_name) {
   arm->search->abandon(template_name);
 }
 
+bool GuidedStrategy::has_converged() const {
+  return std::ranges::any_of(arms_, [](const Arm& arm) { return arm.search->has_converged(); });
+}
+
 std::string GuidedStrategy::canonical() const {
   return fmt::format("guided seed={}", seed_);
 }

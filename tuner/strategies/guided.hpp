@@ -24,6 +24,7 @@ class GuidedStrategy : public Strategy {
   [[nodiscard]] std::optional<Candidate> propose() override;
   void observe(const Candidate& candidate, Outcome outcome, double time_ns) override;
   void abandon(const std::string& template_name) override;
+  [[nodiscard]] bool has_converged() const override;
   [[nodiscard]] std::string canonical() const override;
 
  private:

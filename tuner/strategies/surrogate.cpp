@@ -35,6 +35,9 @@ constexpr std::size_t kAdaptLeast = 4;
 constexpr std::size_t kMostLearned = 400;
 /// A candidate that probably fails keeps that much probability of working.
 constexpr double kLeastChance = 0.02;
+/// Once no candidate has promised such a gain for so many results, the search is over.
+constexpr double kLeastGain = 0.003;
+constexpr std::size_t kPatience = 60;
 /// What fails beside what works is no surprise.
 constexpr double kWorksNoise = 0.1;
 constexpr double kTimesNoise = 0.02;
@@ -149,6 +152,7 @@ void SurrogateStrategy::fill_pool() {
 }
 
 std::optional<Candidate> SurrogateStrategy::propose() {
+  if (has_converged()) return std::nullopt;
   if (pool_.size() < kPool / 2 || proposals_ == 0) fill_pool();
   std::erase_if(pool_, [&](const Pooled& one) { return parts_[one.part].is_abandoned; });
   if (pool_.empty()) fill_pool();
@@ -283,17 +287,19 @@ void SurrogateStrategy::add_neighbours(std::vector<Pooled>& found) {
   }
 }
 
-/// Larger is better.
-double SurrogateStrategy::score(const Pooled& one) const {
+SurrogateStrategy::Score SurrogateStrategy::score(const Pooled& one) const {
   const Part& part = parts_[one.part];
-  double score = log_expected_improvement(best_log_time_, part.times.predict(one.point));
+  double gain = log_expected_improvement(best_log_time_, part.times.predict(one.point));
   if (part.works.known() > 0) {
-    score += std::log(std::clamp(part.works.mean(one.point), kLeastChance, 1.0));
+    gain += std::log(std::clamp(part.works.mean(one.point), kLeastChance, 1.0));
   }
-  if (cost_s_) {
-    score -= std::log(std::max(cost_s_({part.of->kernel_template->name(), one.config}), 1e-6));
-  }
-  return score;
+  if (!cost_s_) return {gain, gain};
+  const double cost_s = cost_s_({part.of->kernel_template->name(), one.config});
+  return {gain, gain - std::log(std::max(cost_s, 1e-6))};
+}
+
+bool SurrogateStrategy::has_converged() const {
+  return promising_at_ && results_ >= *promising_at_ + kPatience;
 }
 
 SurrogateStrategy::Pooled SurrogateStrategy::best_pick() {
@@ -313,14 +319,17 @@ SurrogateStrategy::Pooled SurrogateStrategy::best_pick() {
     scored.resize(kClosely + kOthersClosely);
   }
   double best = -std::numeric_limits<double>::infinity();
+  double log_gain = best;
   std::size_t picked = scored.front().index;
   for (const Scored& one : scored) {
-    const double value = score(candidates[one.index]);
-    if (value > best) {
-      best = value;
+    const Score value = score(candidates[one.index]);
+    log_gain = std::max(log_gain, value.log_gain);
+    if (value.per_second > best) {
+      best = value.per_second;
       picked = one.index;
     }
   }
+  if (!promising_at_ || log_gain >= std::log(kLeastGain)) promising_at_ = results_;
   return candidates[picked];
 }
 

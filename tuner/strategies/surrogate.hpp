@@ -35,6 +35,7 @@ class SurrogateStrategy : public Strategy {
   [[nodiscard]] std::optional<Candidate> propose() override;
   void observe(const Candidate& candidate, Outcome outcome, double time_ns) override;
   void abandon(const std::string& template_name) override;
+  [[nodiscard]] bool has_converged() const override;
   [[nodiscard]] std::string canonical() const override;
 
  private:
@@ -65,6 +66,10 @@ class SurrogateStrategy : public Strategy {
     double mean;
     std::size_t index;  ///< in what is looked at
   };
+  struct Score {
+    double log_gain;    ///< of the expected improvement of log time
+    double per_second;  ///< the same for each second that the try costs; larger is better
+  };
 
   void fill_pool();
   [[nodiscard]] bool is_preferred(const Candidate& candidate) const;
@@ -74,7 +79,7 @@ class SurrogateStrategy : public Strategy {
   void learn(Part& part);
   [[nodiscard]] Pooled spread_pick();
   [[nodiscard]] Pooled best_pick();
-  [[nodiscard]] double score(const Pooled& one) const;
+  [[nodiscard]] Score score(const Pooled& one) const;
   [[nodiscard]] Candidate taken(const Pooled& one);
   [[nodiscard]] std::size_t part_of(const std::string& template_name) const;
   [[nodiscard]] std::size_t known() const;
@@ -95,6 +100,7 @@ class SurrogateStrategy : public Strategy {
   double best_log_time_;
   std::size_t proposals_ = 0;
   std::size_t results_ = 0;
+  std::optional<std::size_t> promising_at_;  ///< results known when a gain was last worth a try
 };
 
 }  // namespace kiln

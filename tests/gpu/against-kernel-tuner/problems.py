@@ -52,7 +52,7 @@ def pnpoly():
             (ceil_div(n, 256),),
             (256,),
             ["inside", "points", np.int32(n), "wrong", "first_wrong"],
-            constants={"polygon_corners": "vertices", "polygon_slopes": "slopes"},
+            constants={"polygon_corners": "vertices"},
         ),
         work={"fp32": 5 * corners * n, "dram_bytes": 12 * n},
     )

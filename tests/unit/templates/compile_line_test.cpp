@@ -195,12 +195,17 @@ TEST_F(RenderedOptions, SettingsGiveOptionsToo) {
   EXPECT_THAT(
       error_text(ErrorKind::usage, [&] { (void)rendered("//@ compile route=via\n", config); }),
       HasSubstr("there is no tunable \"compile.max_registers\""))
-      << "a template with compile lines decides itself";
+      << "a template that says the route decides itself";
+  const RenderedKernel both = rendered("//@ compile --ftz=true --maxrregcount=64\n", config);
+  EXPECT_EQ(both.options.text(),
+            "--ftz=true --extra-device-vectorization --maxrregcount=40 route=ptx")
+      << "settings precede lines";
 }
 
-TEST(CompileSettings, AreValidWhereATemplateOfADeclaredOperationSaysNothing) {
+TEST(CompileSettings, AreValidWhereATemplateOfADeclaredOperationSaysNoRoute) {
   const KernelTemplate made = with_lines("");
   EXPECT_TRUE(made.takes_settings());
+  EXPECT_TRUE(with_lines("//@ compile --ftz=true\n").takes_settings());
   EXPECT_FALSE(with_lines("//@ compile route=cubin\n").takes_settings());
   const ParamSpace space =
       made.space(row_problem(7, 100, DType::f32, DType::f32), limits_of_arch("90a").value());

@@ -285,6 +285,9 @@ TEST(TuneReport, SaysWhichBudgetEndedTheSearch) {
   result.ended_by_count = true;
   EXPECT_THAT(report_text(report, context_on("cuda:0")),
               HasSubstr("ended     --max-candidates ended the search after 3 candidates"));
+  result.session.state = "converged";
+  EXPECT_THAT(report_text(report, context_on("cuda:0")),
+              HasSubstr("ended     the search expects a gain of less than 0.3 %"));
 }
 
 TEST(TuneReport, APredictedWinnerIsCalledModelledAndUsedOnTheEmulatedDevice) {

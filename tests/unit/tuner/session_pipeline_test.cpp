@@ -54,6 +54,22 @@ TEST_F(SessionPipelineTest, ARepeatableSessionKeepsTheOrderOfProposals) {
               ElementsAre("toy x=0 y=0", "toy x=0 y=1", "toy x=0 y=2", "toy x=1 y=0"));
 }
 
+TEST_F(SessionPipelineTest, EndsBeforeItsBudgetWhereNothingPromisesAGain) {
+  const TempFolder wide;
+  catalog = catalog_with(wide, {{"toy", {{"x", first_numbers(40)}, {"y", first_numbers(40)}}}});
+  request.strategy = "surrogate";
+  ScriptedEvaluator evaluator(by_config);
+  const auto first = run(evaluator);
+  EXPECT_EQ(first.session.state, "converged");
+  EXPECT_LT(first.progress.done, 400U) << "of 1600";
+  EXPECT_LE(first.best->timing->median_ns, 1003.0) << "of 1000 to 1429";
+  // What is known is not tried again, and the search asks again what the rest promises.
+  const auto second = run(evaluator);
+  EXPECT_EQ(second.session.state, "converged");
+  EXPECT_EQ(second.progress.known, first.progress.done);
+  EXPECT_LT(second.progress.done, 200U);
+}
+
 TEST_F(SessionPipelineTest, WhatIsGivenUpForItsCompileTimeIsLeftOutAndCounted) {
   // It would never end; the budget is long enough for the others, and for more patience once.
   auto patient = std::make_shared<PatientCompiler>(is_slow);

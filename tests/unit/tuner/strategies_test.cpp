@@ -235,6 +235,23 @@ TEST_F(LocalStrategyTest, FindsAValleysFloorFarSoonerThanChance) {
   }
 }
 
+TEST_F(LocalStrategyTest, TheSurrogateEndsAtTheValleysFloor) {
+  for (const char* const name : {"surrogate", "guided"}) {
+    const auto strategy = strategy_of(name, valley, 1);
+    double best = 1e9;
+    std::size_t count = 0;
+    while (const auto candidate = strategy->propose()) {
+      EXPECT_FALSE(strategy->has_converged());
+      const double time = time_of(candidate->config);
+      best = std::min(best, time);
+      strategy->observe(*candidate, Outcome::ok, time);
+      ASSERT_LT(++count, 600U) << "of 160,000";
+    }
+    EXPECT_TRUE(strategy->has_converged());
+    EXPECT_LE(best, 100.5) << name;
+  }
+}
+
 TEST_F(LocalStrategyTest, GoesOnWhenAllOfADescentFails) {
   for (const char* const name : {"local", "guided"}) {
     const auto strategy = strategy_of(name, valley, 1);

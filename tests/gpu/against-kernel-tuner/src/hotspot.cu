@@ -4,7 +4,7 @@
 //@ purpose    The temperature of a chip after some time steps of its heat equation
 //@ size       height 1..16384
 //@ size       width 1..16384
-//@ size       steps 1..24 = 24                   // the template has launches for 24
+//@ size       steps 1..1000 = 24
 //@ scalar     to_power f32 = 0.0625              // degrees for a unit of power, in a step
 //@ scalar     to_neighbour f32 = 0.125           // of the difference, in a step
 //@ scalar     to_ambient f32 = 0.03125           // of the difference, in a step
