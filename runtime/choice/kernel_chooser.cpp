@@ -255,7 +255,11 @@ std::vector<Choice> KernelChooser::likely(const Problem& problem, const std::str
   Refused refused;
   while (choices.size() < most) {
     auto choice = stored(problem, toolkit, refused).choice;
-    if (!choice) choice = predicted(problem, refused, "");
+    if (!choice) {
+      choice = predicted(problem, refused, "");
+      // Without costs, one is as good as another.
+      if (choice && choice->kernel_template->cost_lines().empty()) break;
+    }
     if (!choice) break;
     refused.insert({choice->kernel_template->name(), choice->config});
     choices.push_back(std::move(*choice));

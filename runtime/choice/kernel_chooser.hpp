@@ -48,7 +48,8 @@ class KernelChooser {
   /// where that calls nothing usual or states no costs. The reason also says what is `unavailable`.
   [[nodiscard]] std::optional<Choice> predicted(const Problem& problem, const Refused& refused,
                                                 const std::string& unavailable);
-  /// What an application would get one after the other if none of it worked: at most so many.
+  /// What an application would get one after the other if none of it worked: at most so many. Ends
+  /// where that would be any configuration of a template without costs.
   [[nodiscard]] std::vector<Choice> likely(const Problem& problem, const std::string& toolkit,
                                            std::size_t most);
   /// The default configuration of the template with the highest priority that computes the problem

@@ -53,9 +53,24 @@ def arguments_of(problem):
     return settings
 
 
+def pad_uuids():
+    """CuPy ends a GPU's UUID at its first zero byte, and Kernel Tuner then cannot open the GPU."""
+    import cupy
+
+    properties_of = cupy.cuda.runtime.getDeviceProperties
+
+    def padded(device):
+        properties = properties_of(device)
+        properties["uuid"] = properties["uuid"].ljust(16, b"\0")
+        return properties
+
+    cupy.cuda.runtime.getDeviceProperties = padded
+
+
 def tune(problem, strategy, seconds, seed):
     import kernel_tuner  # needs no GPU, but takes a second
 
+    pad_uuids()
     np.random.seed(seed)
     random.seed(seed)
     objective = "run_ms" if problem.runs_factor is not None else "time"

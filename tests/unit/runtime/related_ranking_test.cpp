@@ -286,6 +286,21 @@ TEST_F(RelatedRankingTest, ATemplateThatCallsNothingUsualAnswersWithItsDefault) 
   EXPECT_EQ(choice->reason, "default configuration of toy; why");
 }
 
+// Sessions try what is likely first. Neighbours of a slow default taught their search that all with
+// one value of a tunable are slow.
+TEST_F(RelatedRankingTest, WithoutCostsNothingIsLikely) {
+  const testing::TempFolder templates;
+  const Catalog catalog = testing::catalog_with(
+      templates,
+      {{"toy", {{"x", {1, 2, 3, 4, 5, 6, 7, 8, 9}}}, "true", "0", "128", {}, {}, "400"}});
+  WarningSink warnings([](std::string_view text) { ADD_FAILURE() << text; }, "");
+  const DeviceInfo device = device_of("h200");
+  KernelChooser chooser(catalog, device, "", {}, warnings);
+  const Problem problem = problem_of(2048, 2048, 2048);
+  ASSERT_TRUE(chooser.predicted(problem, {}, ""));
+  EXPECT_TRUE(chooser.likely(problem, "nvrtc 13.0", 8).empty());
+}
+
 // What applications are promised beside the compilation is 5 ms. Debug builds get more, and the
 // fastest of several tries counts: the machine may be busy.
 TEST_F(RelatedRankingTest, ChoosingTakesMilliseconds) {
