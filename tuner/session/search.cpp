@@ -150,7 +150,7 @@ void CandidateSearch::fill() {
   while (!exhausted_ && pool_.pending() < window() && !must_end()) {
     const std::uint64_t begun = pool_.pending() + (decides_ ? 1 : 0);
     if (most > 0 && ledger_.done() + begun >= most) return;
-    auto proposal = next_proposal();
+    auto proposal = proposals_.has_converged() ? std::nullopt : next_proposal();
     if (!proposal) {
       exhausted_ = true;
       return;

@@ -48,7 +48,7 @@ class ProposalQueue {
   /// No more candidates of that template.
   void abandon(const std::string& template_name);
   [[nodiscard]] std::optional<Proposal> next();
-  /// Whether next() has nothing more because the strategy expects no gain from what is left.
+  /// Whether the strategy expects no gain from what is left.
   [[nodiscard]] bool has_converged() const { return strategy_.has_converged(); }
   /// Takes a candidate out of turn; false if it was proposed or excluded before.
   [[nodiscard]] bool take(const Candidate& candidate);

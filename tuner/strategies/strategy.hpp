@@ -29,7 +29,7 @@ class Strategy {
   virtual void observe(const Candidate& candidate, Outcome outcome, double time_ns) = 0;
   /// Proposes no more candidates of that template, which is far behind the others.
   virtual void abandon(const std::string& template_name) = 0;
-  /// Whether it proposes nothing more because nothing that is left promises a gain worth a try.
+  /// Whether nothing that is left promises a gain worth a try. It may be proposed nevertheless.
   [[nodiscard]] virtual bool has_converged() const { return false; }
   /// "random seed=7".
   [[nodiscard]] virtual std::string canonical() const = 0;

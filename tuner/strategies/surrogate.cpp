@@ -35,9 +35,13 @@ constexpr std::size_t kAdaptLeast = 4;
 constexpr std::size_t kMostLearned = 400;
 /// A candidate that probably fails keeps that much probability of working.
 constexpr double kLeastChance = 0.02;
-/// Once no candidate has promised such a gain for so many results, the search is over.
+/// Once no candidate has promised such a gain for so many results, the search has converged.
 constexpr double kLeastGain = 0.003;
-constexpr std::size_t kPatience = 60;
+constexpr std::size_t kPatience = 100;
+/// Tunables with so few values may be names: any other value is one step away.
+constexpr std::size_t kFewValues = 4;
+/// Of so many proposals one is a step from the best.
+constexpr std::size_t kStepEvery = 6;
 /// What fails beside what works is no surprise.
 constexpr double kWorksNoise = 0.1;
 constexpr double kTimesNoise = 0.02;
@@ -152,7 +156,6 @@ void SurrogateStrategy::fill_pool() {
 }
 
 std::optional<Candidate> SurrogateStrategy::propose() {
-  if (has_converged()) return std::nullopt;
   if (pool_.size() < kPool / 2 || proposals_ == 0) fill_pool();
   std::erase_if(pool_, [&](const Pooled& one) { return parts_[one.part].is_abandoned; });
   if (pool_.empty()) fill_pool();
@@ -160,9 +163,50 @@ std::optional<Candidate> SurrogateStrategy::propose() {
   ++proposals_;
   const bool begins = begun_.size() < kSpread || results_ < 3;
   if (!begins) learn();
-  const Pooled picked = begins ? spread_pick() : best_pick();
-  if (begun_.size() < kSpread) begun_.push_back(picked);
-  return taken(picked);
+  if (begins) {
+    const Pooled picked = spread_pick();
+    if (begun_.size() < kSpread) begun_.push_back(picked);
+    return taken(picked);
+  }
+  if (proposals_ % kStepEvery == 0 || !may_promise()) {
+    if (const auto step = step_from_best()) return taken(*step);
+    // One under way may change what is expected.
+    has_converged_ = !may_promise() && std::ranges::none_of(awaited_, &Pooled::is_step);
+  }
+  return taken(best_pick());
+}
+
+bool SurrogateStrategy::may_promise() const {
+  return !promising_at_ || results_ < *promising_at_ + kPatience;
+}
+
+/// The most promising of those that differ from the best in one tunable: a number by one place of
+/// its list. Nothing if all were proposed.
+std::optional<SurrogateStrategy::Pooled> SurrogateStrategy::step_from_best() {
+  if (!best_ || parts_[best_->part].is_abandoned) return std::nullopt;
+  const Part& part = parts_[best_->part];
+  const auto is_step = [&](const Point& point) {
+    for (std::size_t i = 0; i < part.of->space.tunables().size(); ++i) {
+      const int apart = std::abs(int{point[i]} - int{best_->point[i]});
+      if (apart > 1 && part.of->space.tunables()[i].values.size() > kFewValues) return false;
+    }
+    return true;
+  };
+  const bool stays = pool_is_preferred_ && part.preferred.contains(best_->config);
+  std::optional<Pooled> found;
+  double most = 0.0;
+  for (Config& config : (stays ? part.preferred : part.of->space).neighbours(best_->config)) {
+    Candidate candidate{part.of->kernel_template->name(), std::move(config)};
+    if (gone_.contains(candidate_text(candidate))) continue;
+    Point point = part.point_of(candidate.config);
+    if (!is_step(point)) continue;
+    Pooled step{best_->part, std::move(candidate.config), std::move(point), true};
+    const double value = score(step).per_second;
+    if (found && value <= most) continue;
+    most = value;
+    found = std::move(step);
+  }
+  return found;
 }
 
 Candidate SurrogateStrategy::taken(const Pooled& one) {
@@ -298,10 +342,6 @@ SurrogateStrategy::Score SurrogateStrategy::score(const Pooled& one) const {
   return {gain, gain - std::log(std::max(cost_s, 1e-6))};
 }
 
-bool SurrogateStrategy::has_converged() const {
-  return promising_at_ && results_ >= *promising_at_ + kPatience;
-}
-
 SurrogateStrategy::Pooled SurrogateStrategy::best_pick() {
   std::vector<Pooled> candidates = looked_at();
   std::vector<Scored> scored;
@@ -351,7 +391,14 @@ void SurrogateStrategy::observe(const Candidate& candidate, Outcome outcome, dou
   if (!is_timed) return;
   part.timed.push_back(point);
   part.log_times.push_back(std::log(time_ns));
-  best_log_time_ = std::min(best_log_time_, std::log(time_ns));
+  const double log_time = std::log(time_ns);
+  if (log_time >= best_log_time_) return;
+  if (promising_at_ && log_time < best_log_time_ - kLeastGain) {
+    promising_at_ = results_;
+    has_converged_ = false;
+  }
+  best_log_time_ = log_time;
+  best_ = Pooled{index, candidate.config, point};
 }
 
 void SurrogateStrategy::abandon(const std::string& template_name) {

@@ -24,8 +24,9 @@ namespace kiln {
 /// process over the tunables (and over threads and blocks of the launch) predicts the logarithm of
 /// the time, a second one whether a candidate works at all. Next comes the candidate with the
 /// largest expected improvement, times the probability that it works, among a pool of random ones
-/// and the neighbours of the best. It begins with candidates that are far apart. Those whose
-/// results are still awaited are expected to be as predicted.
+/// and the neighbours of the best. Every so often it comes from the steps from the best, whatever
+/// is expected there, so that the winner is no slower than any of them. It begins with candidates
+/// that are far apart. Those whose results are still awaited are expected to be as predicted.
 ///
 /// Source: Jones, Schonlau and Welch, Efficient Global Optimization of Expensive Black-Box
 /// Functions (1998), equation 15 (expected improvement).
@@ -35,7 +36,7 @@ class SurrogateStrategy : public Strategy {
   [[nodiscard]] std::optional<Candidate> propose() override;
   void observe(const Candidate& candidate, Outcome outcome, double time_ns) override;
   void abandon(const std::string& template_name) override;
-  [[nodiscard]] bool has_converged() const override;
+  [[nodiscard]] bool has_converged() const override { return has_converged_; }
   [[nodiscard]] std::string canonical() const override;
 
  private:
@@ -61,6 +62,7 @@ class SurrogateStrategy : public Strategy {
     std::size_t part;
     Config config;
     Point point;
+    bool is_step = false;
   };
   struct Scored {
     double mean;
@@ -79,6 +81,8 @@ class SurrogateStrategy : public Strategy {
   void learn(Part& part);
   [[nodiscard]] Pooled spread_pick();
   [[nodiscard]] Pooled best_pick();
+  [[nodiscard]] std::optional<Pooled> step_from_best();
+  [[nodiscard]] bool may_promise() const;
   [[nodiscard]] Score score(const Pooled& one) const;
   [[nodiscard]] Candidate taken(const Pooled& one);
   [[nodiscard]] std::size_t part_of(const std::string& template_name) const;
@@ -98,9 +102,11 @@ class SurrogateStrategy : public Strategy {
   std::vector<Pooled> begun_;             ///< all proposed so far, as long as picks are spread
   std::unordered_set<std::string> gone_;  ///< proposed or observed
   double best_log_time_;
+  std::optional<Pooled> best_;
   std::size_t proposals_ = 0;
   std::size_t results_ = 0;
   std::optional<std::size_t> promising_at_;  ///< results known when a gain was last worth a try
+  bool has_converged_ = false;
 };
 
 }  // namespace kiln
