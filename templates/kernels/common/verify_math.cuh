@@ -12,7 +12,8 @@
 #include "common/verify_args.cuh"
 
 /// For large functions with many callers. Compiled once and called, the kernels of verify.cu take
-/// 1.3 s to compile; with a copy for each caller it was 2.8 s, which every first session waited for.
+/// 1.3 s to compile; with a copy for each caller it was 2.8 s, which every first session waited
+/// for.
 #if defined(__CUDACC__)
 #define KILN_CALLED __host__ __device__ __noinline__
 #else
