@@ -252,6 +252,38 @@ TEST_F(LocalStrategyTest, TheSurrogateConvergesAtTheValleysFloor) {
   }
 }
 
+/// Where nothing can be learned, as next to a fast spot among slow ones.
+TEST_F(LocalStrategyTest, TheSurrogateConvergesWhereNoStepIsFaster) {
+  const auto rugged = [](const Config& config) {
+    std::uint64_t word = 1;
+    for (const auto& [name, value] : config.values()) {
+      word = (word + static_cast<std::uint64_t>(value)) * 0x9e3779b97f4a7c15ULL;
+      word ^= word >> 29U;
+    }
+    return 100.0 + static_cast<double>(word % 1000);
+  };
+  const auto strategy = strategy_of("surrogate", valley, 1);
+  std::set<Config> tried;
+  Config best;
+  double best_time = 1e9;
+  while (!strategy->has_converged()) {
+    const auto candidate = strategy->propose();
+    ASSERT_TRUE(candidate);
+    const double time = rugged(candidate->config);
+    strategy->observe(*candidate, Outcome::ok, time);
+    tried.insert(candidate->config);
+    ASSERT_LT(tried.size(), 1500U);
+    if (time >= best_time) continue;
+    best_time = time;
+    best = candidate->config;
+  }
+  for (const Config& step : valley.parts.front().space.neighbours(best)) {
+    std::int64_t apart = 0;
+    for (const auto& [name, value] : step.values()) apart += std::abs(value - best.at(name));
+    EXPECT_TRUE(apart > 1 || tried.contains(step)) << step.canonical();
+  }
+}
+
 TEST_F(LocalStrategyTest, GoesOnWhenAllOfADescentFails) {
   for (const char* const name : {"local", "guided"}) {
     const auto strategy = strategy_of(name, valley, 1);
