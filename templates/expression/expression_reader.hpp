@@ -17,14 +17,16 @@ namespace kiln {
 /// What the parsers of expressions share: a position in a text, the words of both languages, and a
 /// bound on the recursion.
 class ExpressionReader {
+ public:
+  ExpressionReader(const ExpressionReader&) = delete;
+  ExpressionReader& operator=(const ExpressionReader&) = delete;
+
  protected:
   static constexpr std::string_view kSpace = " \t\n";
 
   ExpressionReader(std::string_view text, int most_nesting)
       : text_(text), most_nesting_(most_nesting) {}
   virtual ~ExpressionReader() = default;
-  ExpressionReader(const ExpressionReader&) = delete;
-  ExpressionReader& operator=(const ExpressionReader&) = delete;
 
   /// The Error that points at that character of the text.
   [[nodiscard]] virtual Error error_at(std::size_t offset, std::string_view message) const = 0;

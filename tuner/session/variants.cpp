@@ -77,8 +77,9 @@ std::vector<Config> LaunchVariants::launches_of(const Candidate& candidate, int 
     last = std::move(next);
   }
   std::ranges::stable_sort(found, {}, &std::pair<double, Config>::first);
+  std::ranges::reverse(found);
   std::vector<Config> configs;
-  for (auto at = found.rbegin(); at != found.rend(); ++at) configs.push_back(std::move(at->second));
+  for (auto& one : found) configs.push_back(std::move(one.second));
   return configs;
 }
 
