@@ -177,10 +177,14 @@ std::optional<double> Objective::evaluate(const Figures& figures) const {
   return value;
 }
 
+bool Objective::lacks(const Figures& figures) const {
+  if (needs_energy() && !figures.has_energy) return true;
+  return formula_ && formula_->needs_resources && !figures.has_resources;
+}
+
 std::optional<Objective::Value> Objective::value_of(const Trial& trial, double factor) const {
   const Figures figures = figures_of(trial, factor);
-  if (needs_energy() && !figures.has_energy) return std::nullopt;
-  if (formula_ && formula_->needs_resources && !figures.has_resources) return std::nullopt;
+  if (lacks(figures)) return std::nullopt;
   const auto value = evaluate(figures);
   if (!value) return std::nullopt;
   // Each uncertain figure by itself, at the other end of its interval.
@@ -205,12 +209,16 @@ std::optional<Objective::Value> Objective::value_of(const Trial& trial, double f
   return Value{*value, noise};
 }
 
-std::string Objective::why_no_value(const Trial& trial) const {
-  const auto value =
-      formula_ ? formula_->expression.evaluate_real(figures_of(trial, 1.0).values) : std::nullopt;
-  return value && std::isfinite(*value)
-             ? fmt::format("is {:g}, but must be above 0; add a constant", *value)
-             : "has no value (a division by zero, or an overflow)";
+void Objective::require_value(const Trial& trial) const {
+  const Figures figures = figures_of(trial, 1.0);
+  if (lacks(figures) || evaluate(figures)) return;
+  const auto value = formula_ ? formula_->expression.evaluate_real(figures.values) : std::nullopt;
+  const std::string why = value && std::isfinite(*value)
+                              ? fmt::format("is {:g}, but must be above 0; add a constant", *value)
+                              : "has no value (a division by zero, or an overflow)";
+  throw Error(ErrorKind::usage,
+              fmt::format("the objective \"{}\" {} (candidate {} {})", canonical(), why,
+                          trial.key.template_name, trial.key.config.canonical()));
 }
 
 }  // namespace kiln

@@ -58,9 +58,9 @@ class Objective {
   /// With times and energies multiplied by `factor`. Nothing for a trial without the figures, and
   /// where the value is undefined or not above 0. Precondition: the trial has a time.
   [[nodiscard]] std::optional<Value> value_of(const Trial& trial, double factor = 1.0) const;
-  /// Why value_of() has nothing, as the end of a sentence about the objective. For trials that have
-  /// the figures.
-  [[nodiscard]] std::string why_no_value(const Trial& trial) const;
+  /// Throws Error(usage) that names the trial if it has the figures and yet no value: silently
+  /// leaving it out would make a worse one the best. Precondition: the trial has a time.
+  void require_value(const Trial& trial) const;
 
   friend bool operator==(const Objective& left, const Objective& right) {
     return left.canonical() == right.canonical();
@@ -69,6 +69,7 @@ class Objective {
  private:
   struct Formula;
   struct Figures;
+  [[nodiscard]] bool lacks(const Figures& figures) const;
   [[nodiscard]] static Figures figures_of(const Trial& trial, double factor);
   [[nodiscard]] std::optional<double> evaluate(const Figures& figures) const;
 

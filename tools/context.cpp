@@ -155,13 +155,20 @@ void Context::warn(std::string_view text) const {
 }
 
 std::string Context::command(std::string_view words) const {
-  std::string text = fmt::format("kiln {}", words);
+  // Verbs that look kernels up follow the variable; those that compare have the flag.
+  const bool has_flag = words.starts_with("show") || words.starts_with("tune");
+  std::string text;
+  if (!flags.objective.empty() && !has_flag) {
+    text = fmt::format("KILN_OBJECTIVE={} ", shell_word(flags.objective));
+  }
+  text += fmt::format("kiln {}", words);
   const auto add = [&](const char* flag, const std::string& value) {
     if (!value.empty()) text += fmt::format(" {} {}", flag, shell_word(value));
   };
   add("--db", flags.database);
   add("--cubin-store", flags.cubin_store);
   add("--device", flags.device);
+  if (has_flag) add("--objective", flags.objective);
   add("--template-path", flags.template_path);
   add("--include", flags.include);
   add("--cuda-include", flags.cuda_include);

@@ -97,6 +97,9 @@ const std::vector<Contender>& TuningStore::Impl::all_contenders(Pair pair,
   if (contenders_.size() >= kMostPairs) contenders_.clear();
   std::vector<Contender> list;
   const std::vector<Trial> trials = trials_of(connection, pair, corrupt);
+  for (const Trial* trial : able_trials(trials)) {
+    if (trial->provenance != Provenance::compiled) objective.require_value(*trial);
+  }
   for (const Trial* trial : able_trials(trials, Suspects::left_out, objective)) {
     list.push_back(contender_of(*trial, objective));
   }

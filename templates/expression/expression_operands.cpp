@@ -22,9 +22,13 @@ namespace {
 std::string own_names(std::vector<std::string> known) {
   constexpr std::size_t kMost = 12;
   const NameTable of_device = device_names();
+  const auto is_of_device = [&](const std::string& each) { return of_device.find(each) >= 0; };
+  // Names of types come together with those of the device.
+  const bool has_types = std::ranges::any_of(known, is_of_device);
   std::erase_if(known, [&](const std::string& each) {
-    return of_device.find(each) >= 0 || each.find('.') != std::string::npos ||
-           each.ends_with("_bytes") || each.ends_with("_packed") || each.ends_with("_type");
+    return is_of_device(each) || each.find('.') != std::string::npos ||
+           (has_types &&
+            (each.ends_with("_bytes") || each.ends_with("_packed") || each.ends_with("_type")));
   });
   if (known.empty() || known.size() > kMost) return "";
   return fmt::format("; there {} {}", known.size() == 1 ? "is" : "are", fmt::join(known, ", "));

@@ -188,6 +188,7 @@ TEST(Exchange, OwnResultsAreExportedForOneProblemTemplateAndDevice) {
   const Json file = Json::parse(run.out);
   EXPECT_EQ(file.at("schema_version"), "1.0.0");
   EXPECT_EQ(file.at("results").size(), 4U);
+  EXPECT_THAT(run.err, HasSubstr("verified with an older version of the operation gemm"));
   EXPECT_THAT(sandbox.run({"export", "--format", "t4"}).err, HasSubstr("name the problem"));
   EXPECT_THAT(sandbox.run({"export", "--format", "t4", "--database"}).err,
               HasSubstr("leave out --database"));

@@ -39,6 +39,7 @@ std::string library_options(const GlobalFlags& flags) {
   add_list("include", flags.include);
   add("cuda_include", flags.cuda_include);
   add("device", flags.device);
+  add("objective", flags.objective);
   return fields.empty() ? "" : fmt::format("{{{}}}", fmt::join(fields, ", "));
 }
 

@@ -15,6 +15,7 @@
 #include "cache/exchange/foreign_writer.hpp"
 #include "cache/exchange/trial_csv.hpp"
 #include "kiln/error.hpp"
+#include "templates/operation/judge.hpp"
 #include "templates/space/compile_settings.hpp"
 #include "tools/command_line/exit_code.hpp"
 #include "tools/output/transfer_report.hpp"
@@ -59,6 +60,13 @@ void require_one(const std::vector<Trial>& trials, std::string_view what, std::s
                   what, flag, fmt::join(names, "\n  ")));
 }
 
+/// Results of other autotuners have no verdict, and need none.
+bool has_current_verdict(const Trial& trial) {
+  const Operation* const operation = find_operation(trial.key.problem.operation);
+  return trial.provenance == Provenance::imported || operation == nullptr ||
+         trial.judge_digest == judge_digest(*operation);
+}
+
 /// The latest trial of each configuration, in the order in which they were first tried. Measured
 /// times and others do not mix: only the strongest provenance is left, and only the newest state of
 /// the template.
@@ -74,6 +82,10 @@ std::vector<Trial> latest_results(std::vector<Trial> trials, const Catalog& cata
       trials, [&](const Trial& trial) { return trial.key.template_digest == digest; });
   const std::string state = is_current ? digest : trials.back().key.template_digest;
   std::erase_if(trials, [&](const Trial& trial) { return trial.key.template_digest != state; });
+  // Verdicts of an operation that has changed since count only if there are no others.
+  if (std::ranges::any_of(trials, has_current_verdict)) {
+    std::erase_if(trials, [](const Trial& trial) { return !has_current_verdict(trial); });
+  }
   const Provenance strongest = std::ranges::min_element(trials, {}, [](const Trial& trial) {
                                  return trial.provenance;
                                })->provenance;
@@ -171,11 +183,18 @@ int export_trials(Context& context, const TrialExport& wanted) {
   std::string note = fmt::format("{} exported", counted(trials.size(), "trial"));
   if (trials.size() < all) {
     note += fmt::format(
-        "; left out {} that are older, of another version of the template, of a weaker "
-        "provenance than {}, or with settings of the compiler",
+        "; left out {} that are older, of another version of the template or the operation, of a "
+        "weaker provenance than {}, or with settings of the compiler",
         all - trials.size(), to_string(trials.front().provenance));
   }
   context.note(note);
+  if (!is_table && !has_current_verdict(trials.front())) {
+    context.warn(fmt::format(
+        "all of them were verified with an older version of the operation {}. Next: `{}` tunes the "
+        "problem again",
+        trials.front().key.problem.operation,
+        context.command("tune " + problem_words(*wanted.request))));
+  }
   return kExitOk;
 }
 

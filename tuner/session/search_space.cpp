@@ -14,6 +14,7 @@
 
 #include "kiln/error.hpp"
 #include "templates/nearest_name.hpp"
+#include "templates/space/compile_settings.hpp"
 #include "templates/space/tunable_value.hpp"
 
 namespace kiln {
@@ -47,6 +48,13 @@ class ChoiceUse {
     for (const auto& [choice, used] : unused_) {
       if (used) continue;
       const auto& [name, value] = choice;
+      if (is_setting(name)) {
+        return fmt::format(
+            "{} is a setting of the compiler and no tunable. `kiln tune` tries settings by itself; "
+            "verify, inspect, render and export take them. Next: to search its values, add a "
+            "`tune` line and a `compile` line to the template",
+            name);
+      }
       return names_.contains(name)
                  ? fmt::format(
                        "no selected template allows {}={}. Next: `kiln templates NAME` "

@@ -392,11 +392,8 @@ void DeviceSession::polish() {
 /// An expression that some candidate has no value by would silently leave out candidates.
 void DeviceSession::require_value(const Trial& trial) const {
   const Objective& objective = request_.objective;
-  if (objective.follows_time() || !eligible(trial) || objective.value_of(trial)) return;
-  if (lacks_figures(context_, trial, 0.0)) return;  // the device has just failed to measure it
-  throw Error(ErrorKind::usage, fmt::format("the objective \"{}\" {} (candidate {} {})",
-                                            objective.canonical(), objective.why_no_value(trial),
-                                            trial.key.template_name, trial.key.config.canonical()));
+  if (objective.follows_time() || !eligible(trial)) return;
+  objective.require_value(trial);  // nothing is wrong where the device failed to measure a figure
 }
 
 /// Settings of the compiler are no tunables, so a strategy knows nothing of candidates with some.

@@ -76,15 +76,36 @@ TEST(Objective, ExpressionsAreRealNumbers) {
 TEST(Objective, ValuesMustBeAboveZero) {
   const Trial trial = good_trial(3000.0);
   EXPECT_FALSE(objective("spill_bytes").value_of(trial));
-  EXPECT_THAT(objective("spill_bytes").why_no_value(trial), HasSubstr("is 0, but must be above 0"));
+  const auto complaint = [&](const std::string& text) {
+    return test::error_of(ErrorKind::usage, [&] { objective(text).require_value(trial); });
+  };
+  EXPECT_THAT(complaint("spill_bytes"), HasSubstr("is 0, but must be above 0"));
   EXPECT_FALSE(objective("time_ns / spill_bytes").value_of(trial));
-  EXPECT_THAT(objective("time_ns / spill_bytes").why_no_value(trial), HasSubstr("no value"));
+  EXPECT_THAT(complaint("time_ns / spill_bytes"), HasSubstr("no value"));
+  objective("energy").require_value(trial);  // it has no energy, which is no mistake
+}
+
+// Otherwise the best would be one of those that have a value, which are worse.
+TEST(Objective, AStoreRefusesAnObjectiveThatIsNotAboveZero) {
+  const TempFolder folder;
+  TuningStore store = TuningStore::open(folder.file("tuning.db"), OpenMode::read_write);
+  const Trial trial = good_trial(3000.0);
+  store.record(trial);
+  BestQuery query;
+  query.problem = trial.key.problem;
+  query.device = trial.key.device;
+  query.objective = objective("spill_bytes");
+  EXPECT_THAT(test::error_of(ErrorKind::usage, [&] { (void)store.best(query); }),
+              HasSubstr("must be above 0"));
+  query.objective = objective("spill_bytes + 1");
+  EXPECT_TRUE(store.best(query));
 }
 
 TEST(Objective, MistakesAreShown) {
   EXPECT_THAT(objective_error("enrgy"), AllOf(HasSubstr("--objective"), HasSubstr("enrgy"),
                                               HasSubstr("energy_delay"), HasSubstr("time_ns")));
   EXPECT_THAT(objective_error("time_ns + ener_j"), AllOf(HasSubstr("1:11"), HasSubstr("ener_j")));
+  EXPECT_THAT(objective_error("time_ns * block_size"), HasSubstr("smem_bytes"));
   EXPECT_THAT(objective_error(""), HasSubstr("there is no objective"));
   EXPECT_THAT(objective_error("2 + 2"), HasSubstr("same for every candidate"));
   EXPECT_THAT(objective_error("time_ns\n+ 1"), HasSubstr("one line"));
