@@ -187,7 +187,7 @@ std::optional<Objective::Value> Objective::value_of(const Trial& trial, double f
   if (lacks(figures)) return std::nullopt;
   const auto value = evaluate(figures);
   if (!value) return std::nullopt;
-  // Each uncertain figure by itself, at the other end of its interval.
+  // How much the value changes if a figure moves to the end of its interval.
   const auto effect = [&](const auto& change) {
     Figures other = figures;
     change(other.values);

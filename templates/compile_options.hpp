@@ -11,7 +11,7 @@
 
 namespace kiln {
 
-/// Who turns PTX into machine code.
+/// Which compiler turns PTX into machine code.
 enum class CompileRoute : std::uint8_t {
   cubin,  ///< NVRTC
   ptx,    ///< the driver, when it loads the kernel

@@ -48,8 +48,8 @@ class KernelChooser {
   /// where that calls nothing usual or states no costs. The reason also says what is `unavailable`.
   [[nodiscard]] std::optional<Choice> predicted(const Problem& problem, const Refused& refused,
                                                 const std::string& unavailable);
-  /// What an application would get one after the other if none of it worked: at most so many. Ends
-  /// where that would be any configuration of a template without costs.
+  /// The first `most` kernels that an application would get, if each one before had failed. The
+  /// list ends before the first template without costs, which would give any of its configurations.
   [[nodiscard]] std::vector<Choice> likely(const Problem& problem, const std::string& toolkit,
                                            std::size_t most);
   /// The default configuration of the template with the highest priority that computes the problem

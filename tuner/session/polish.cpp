@@ -25,20 +25,14 @@ namespace {
 /// So many candidates are polished, if they are not further behind than settings can make up for.
 constexpr std::size_t kPolished = 3;
 constexpr double kMostBehindBest = 1.15;
-/// A setting that saves less than this does not count as faster.
-constexpr double kFaster = 0.995;
+/// A setting that saves less than this does not count as better.
+constexpr double kBetter = 0.995;
 constexpr std::size_t kRegisterSteps = 2;
 /// How soon a wait for the compiler notices the session's end.
 constexpr std::chrono::milliseconds kPolishSlice{50};
 
 bool is_polished(const KernelTemplate& kernel_template) {
   return kernel_template.takes_settings() && kernel_template.cost_lines().empty();
-}
-
-std::optional<double> time_of(const std::vector<Trial>& trials, const CandidateKey& key) {
-  const auto found = std::ranges::find(trials, key, &Trial::key);
-  if (found == trials.end() || !found->timing) return std::nullopt;
-  return found->timing->median_ns;
 }
 
 }  // namespace
@@ -71,7 +65,7 @@ std::vector<Trial> Polish::bases() const {
   std::vector<Trial> chosen;
   for (Trial& trial : ledger_.leaders(std::numeric_limits<std::size_t>::max())) {
     if (chosen.size() == kPolished) break;
-    if (trial.timing->median_ns > kMostBehindBest * ledger_.best_ns()) break;
+    if (ledger_.value_of(trial) > kMostBehindBest * ledger_.best_value()) break;
     if (has_settings(trial.key.config)) continue;
     if (is_polished(context_.catalog.at(trial.key.template_name))) {
       chosen.push_back(std::move(trial));
@@ -114,23 +108,26 @@ std::vector<Config> Polish::single_settings(const Trial& base) const {
   return configs;
 }
 
-/// Each base with all settings that made it faster, if there are several; of several values of one
+/// Each base with all settings that made it better, if there are several; of several values of one
 /// setting the best.
 std::vector<Candidate> Polish::combined(const std::vector<Trial>& bases) const {
   const std::vector<Trial> all = ledger_.leaders(std::numeric_limits<std::size_t>::max());
   std::vector<Candidate> candidates;
   for (const Trial& base : bases) {
-    std::map<std::string, std::pair<double, std::int64_t>> best;  // by setting: time and value
+    // By setting: what the session minimises, and the setting's value.
+    std::map<std::string, std::pair<double, std::int64_t>> best;
     for (const Config& config : single_settings(base)) {
       CandidateKey key = base.key;
       key.config = config;
-      const auto time_ns = time_of(all, key);
-      if (!time_ns || *time_ns > kFaster * base.timing->median_ns) continue;
+      const auto tried = std::ranges::find(all, key, &Trial::key);
+      if (tried == all.end()) continue;
+      const double cost = ledger_.value_of(*tried);
+      if (cost > kBetter * ledger_.value_of(base)) continue;
       for (const auto& [name, value] : config.values()) {
         if (!is_setting(name)) continue;
         const auto known = best.find(name);
-        if (known == best.end() || *time_ns < known->second.first) {
-          best.insert_or_assign(name, std::pair(*time_ns, value));
+        if (known == best.end() || cost < known->second.first) {
+          best.insert_or_assign(name, std::pair(cost, value));
         }
       }
     }

@@ -26,7 +26,7 @@ namespace kiln {
 
 /// What a session does between its search and its finalists: it tries the best candidates with
 /// settings of the compiler (templates/space/compile_settings.hpp), first each by itself, then all
-/// that made a candidate faster together. No setting changes results, and each candidate is
+/// that made a candidate better together. No setting changes results, and each candidate is
 /// verified like any other.
 class Polish {
  public:

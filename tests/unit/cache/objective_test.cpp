@@ -85,7 +85,7 @@ TEST(Objective, ValuesMustBeAboveZero) {
   objective("energy").require_value(trial);  // it has no energy, which is no mistake
 }
 
-// Otherwise the best would be one of those that have a value, which are worse.
+// A candidate of value 0 is better than those with a value, and must not be left out silently.
 TEST(Objective, AStoreRefusesAnObjectiveThatIsNotAboveZero) {
   const TempFolder folder;
   TuningStore store = TuningStore::open(folder.file("tuning.db"), OpenMode::read_write);

@@ -67,7 +67,7 @@ std::string replaced(std::string text, const std::string& from, const std::strin
   return text.replace(at, from.size(), to);
 }
 
-// Nobody knows what registers a driver's compiler will use: what it is told has to count.
+// The compiler of a driver decides the registers, so the digest covers the limit that it is given.
 TEST(PtxDigest, BoundsCountWhereADriverCompiles) {
   const auto of_driver = [](int blocks) {
     return ptx_digest(ptx_of(kKernel, "_Z1cv", blocks), {kKernel}, PtxRegisters::left_to_driver);

@@ -112,6 +112,15 @@ TEST_F(PolishTest, KeepsTheCandidateThatNoSettingMakesFaster) {
   EXPECT_EQ(best(), "variant=1");
 }
 
+// By this objective the slowest is the best.
+TEST_F(PolishTest, FollowsTheObjective) {
+  request.objective = Objective::parse("1e12 / time_ns", "test");
+  factors = {{"compile.route=ptx", 1.2}, {"compile.vectorize=true", 1.1}};
+  (void)ran();
+  EXPECT_THAT(best(), HasSubstr("compile.route=ptx compile.vectorize=true"));
+  EXPECT_EQ(result.best->timing->median_ns, 2000.0 * 1.2 * 1.1);
+}
+
 TEST_F(PolishTest, LaterSessionsKnowTheResults) {
   factors = {{"compile.route=ptx", 0.95}};
   (void)ran();
