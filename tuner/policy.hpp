@@ -11,12 +11,13 @@ namespace kiln {
 struct MeasurementPolicy {
   bool cold = true;  ///< rotate buffers so that the footprint exceeds L2 `l2_multiple` times
   double l2_multiple = 3.0;
-  int samples = 15;          ///< replays of the batch per candidate
-  double batch_ms = 2.0;     ///< target length of one batch
-  double drop_factor = 1.5;  ///< racing: after the first samples, abandon a candidate slower
-                             ///< than this times the best so far (its samples are kept, marked few)
-  int finalists = 16;        ///< re-measured interleaved at the end: the fastest
-  int unlike_finalists = 16;  ///< and so many that are unlike those and each other
+  int samples = 15;             ///< replays of the batch per candidate
+  double batch_ms = 2.0;        ///< target length of one batch
+  double behind_factor = 1.03;  ///< racing: the first samples are enough of a candidate slower than
+                                ///< this times the best so far
+  double drop_factor = 1.5;     ///< slower than this times the best so far, it is hopeless
+  int finalists = 16;           ///< re-measured interleaved at the end: the fastest
+  int unlike_finalists = 16;    ///< and so many that are unlike those and each other
   int finalist_rounds = 15;
   bool energy = false;          ///< measure the energy, too, of what is not hopelessly slow
   double energy_probe_s = 0.2;  ///< at least so long in the search,

@@ -95,7 +95,8 @@ Benchmarked benchmark(Device& device, const RotatingSets& sets, const Measuremen
     if (!result.status.ok()) return result;
     result.timing.samples_ns.push_back(run_ns);
     fastest_ns = i == 0 ? run_ns : std::min(fastest_ns, run_ns);
-    if (best_ns > 0.0 && i + 1 >= kFewestSamples && fastest_ns > hopeless_ns) break;
+    const bool is_behind = best_ns > 0.0 && fastest_ns > best_ns * policy.behind_factor;
+    if (is_behind && i + 1 >= kFewestSamples) break;
   }
   summarise(result.timing);
   add_telemetry(result.timing, device);

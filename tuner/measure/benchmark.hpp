@@ -50,7 +50,7 @@ class TimedCandidate {
 };
 
 /// Times one candidate: policy.samples batches, fewer for one that is slow in itself, and three for
-/// one that is hopeless against `best_ns` (0: no best yet).
+/// one that is behind `best_ns` (0: no best yet).
 struct Benchmarked {
   DeviceStatus status;
   Timing timing;

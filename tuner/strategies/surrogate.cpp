@@ -42,6 +42,12 @@ constexpr std::size_t kPatience = 100;
 constexpr std::size_t kFewValues = 4;
 /// Of so many proposals one is a step from the best.
 constexpr std::size_t kStepEvery = 6;
+/// If none of so many results was faster by so much (of log time), of so many proposals one is what
+/// may be much faster, instead of what probably is a little faster.
+constexpr std::size_t kStagnantAfter = 20;
+constexpr double kNotableGain = 0.01;
+constexpr std::size_t kBoldEvery = 2;
+constexpr double kBoldGain = 0.1;
 /// What fails beside what works is no surprise.
 constexpr double kWorksNoise = 0.1;
 constexpr double kTimesNoise = 0.02;
@@ -173,7 +179,8 @@ std::optional<Candidate> SurrogateStrategy::propose() {
     // One under way may change what is expected.
     has_converged_ = !may_promise() && std::ranges::none_of(awaited_, &Pooled::is_step);
   }
-  return taken(best_pick());
+  const bool is_stagnant = results_ >= improved_at_ + kStagnantAfter;
+  return taken(best_pick(is_stagnant && proposals_ % kBoldEvery == 1 ? kBoldGain : 0.0));
 }
 
 bool SurrogateStrategy::may_promise() const {
@@ -201,7 +208,7 @@ std::optional<SurrogateStrategy::Pooled> SurrogateStrategy::step_from_best() {
     Point point = part.point_of(candidate.config);
     if (!is_step(point)) continue;
     Pooled step{best_->part, std::move(candidate.config), std::move(point), true};
-    const double value = score(step).per_second;
+    const double value = score(step, 0.0).per_second;
     if (found && value <= most) continue;
     most = value;
     found = std::move(step);
@@ -331,9 +338,10 @@ void SurrogateStrategy::add_neighbours(std::vector<Pooled>& found) {
   }
 }
 
-SurrogateStrategy::Score SurrogateStrategy::score(const Pooled& one) const {
+SurrogateStrategy::Score SurrogateStrategy::score(const Pooled& one, double least_gain) const {
   const Part& part = parts_[one.part];
-  double gain = log_expected_improvement(best_log_time_, part.times.predict(one.point));
+  double gain =
+      log_expected_improvement(best_log_time_ - least_gain, part.times.predict(one.point));
   if (part.works.known() > 0) {
     gain += std::log(std::clamp(part.works.mean(one.point), kLeastChance, 1.0));
   }
@@ -342,7 +350,7 @@ SurrogateStrategy::Score SurrogateStrategy::score(const Pooled& one) const {
   return {gain, gain - std::log(std::max(cost_s, 1e-6))};
 }
 
-SurrogateStrategy::Pooled SurrogateStrategy::best_pick() {
+SurrogateStrategy::Pooled SurrogateStrategy::best_pick(double least_gain) {
   std::vector<Pooled> candidates = looked_at();
   std::vector<Scored> scored;
   for (std::size_t i = 0; i < candidates.size(); ++i) {
@@ -362,13 +370,15 @@ SurrogateStrategy::Pooled SurrogateStrategy::best_pick() {
   double log_gain = best;
   std::size_t picked = scored.front().index;
   for (const Scored& one : scored) {
-    const Score value = score(candidates[one.index]);
+    const Score value = score(candidates[one.index], least_gain);
     log_gain = std::max(log_gain, value.log_gain);
     if (value.per_second > best) {
       best = value.per_second;
       picked = one.index;
     }
   }
+  // What a bold pick promises says nothing about small gains.
+  if (least_gain > 0.0) return candidates[picked];
   if (!promising_at_ || log_gain >= std::log(kLeastGain)) promising_at_ = results_;
   return candidates[picked];
 }
@@ -397,6 +407,7 @@ void SurrogateStrategy::observe(const Candidate& candidate, Outcome outcome, dou
     promising_at_ = results_;
     has_converged_ = false;
   }
+  if (log_time < best_log_time_ - kNotableGain) improved_at_ = results_;
   best_log_time_ = log_time;
   best_ = Pooled{index, candidate.config, point};
 }

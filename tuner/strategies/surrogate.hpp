@@ -80,10 +80,11 @@ class SurrogateStrategy : public Strategy {
   void learn();
   void learn(Part& part);
   [[nodiscard]] Pooled spread_pick();
-  [[nodiscard]] Pooled best_pick();
+  /// Where the expected gain beyond `least_gain` (of log time) is greatest.
+  [[nodiscard]] Pooled best_pick(double least_gain);
   [[nodiscard]] std::optional<Pooled> step_from_best();
   [[nodiscard]] bool may_promise() const;
-  [[nodiscard]] Score score(const Pooled& one) const;
+  [[nodiscard]] Score score(const Pooled& one, double least_gain) const;
   [[nodiscard]] Candidate taken(const Pooled& one);
   [[nodiscard]] std::size_t part_of(const std::string& template_name) const;
   [[nodiscard]] std::size_t known() const;
@@ -106,6 +107,7 @@ class SurrogateStrategy : public Strategy {
   std::size_t proposals_ = 0;
   std::size_t results_ = 0;
   std::optional<std::size_t> promising_at_;  ///< results known when a gain was last worth a try
+  std::size_t improved_at_ = 0;  ///< results known when one was notably faster than all before
   bool has_converged_ = false;
 };
 

@@ -137,9 +137,9 @@ KILN_WIRE_FIELDS(TensorMapPlans, items, count)
 KILN_WIRE_FIELDS(LaunchGeometry, grid, block, cluster, smem_bytes, values, maps, overlaps,
                  cooperative, allowed, kernel)
 KILN_WIRE_FIELDS(ScratchPlan, name, bytes, offset)
-KILN_WIRE_FIELDS(MeasurementPolicy, cold, l2_multiple, samples, batch_ms, drop_factor, finalists,
-                 unlike_finalists, finalist_rounds, energy, energy_probe_s, energy_turn_s,
-                 energy_turns, data)
+KILN_WIRE_FIELDS(MeasurementPolicy, cold, l2_multiple, samples, batch_ms, behind_factor,
+                 drop_factor, finalists, unlike_finalists, finalist_rounds, energy, energy_probe_s,
+                 energy_turn_s, energy_turns, data)
 KILN_WIRE_FIELDS(EvaluationSetup, cases, support, reference, reference_geometry, reference_plans,
                  epilogue, policy, seed, memory_limit_bytes)
 KILN_WIRE_FIELDS(EvaluationJob, label, accepted, unit, launch_places, geometry, arguments,

@@ -57,6 +57,9 @@ def print_rows(documents):
             print(f"{r['problem']:<14}{r['seed']:>4}  {r['tool']:<22}{r['tried']:>6}{r['ok']:>6}"
                   f"{r['wall_s']:>8.1f}{r['own_best_ms']:>10.4f}{r['cold_ms']:>10.4f}{spread:>19}"
                   f"{r['warm_ms']:>10.4f}{r['wrong']:>10}")
+        for r in document["without_winner"]:
+            print(f"{r['problem']:<14}{r['seed']:>4}  {r['tool']:<22}{r['tried']:>6}{r['ok']:>6}"
+                  f"{r['wall_s']:>8.1f}  no config could be run")
 
 
 def print_ratios(documents):

@@ -185,11 +185,15 @@ def measure(winners):
             winner.warm_ms += [time_of(winner) for _ in range(WARM_RUNS)]
 
 
-def row_of(winner, wrong):
+def facts_of(result):
     keys = ("tool", "version", "problem", "seed", "seconds", "wall_s", "tried", "ok",
             "own_best_ms", "config")
+    return {key: result[key] for key in keys}
+
+
+def row_of(winner, wrong):
     return {
-        **{key: winner.result[key] for key in keys},
+        **facts_of(winner.result),
         "cold_ms": float(np.median(winner.cold_ms)),
         "cold_p10_p90_ms": [float(np.percentile(winner.cold_ms, p)) for p in (10, 90)],
         "warm_ms": float(np.median(winner.warm_ms)),
@@ -211,7 +215,8 @@ def main():
     data = {name: cp.asarray(value) for name, value in problem.data().items()}
     checker = problem.reference.kernel.endswith("_checker")
     truth = None if checker else reference_result(problem, data)
-    winners = [Winner(problem, result, folder, data) for result, folder in results]
+    winners = [Winner(problem, result, folder, data) for result, folder in results
+               if result["config"]]
     wrong = []
     for winner in winners:
         poison(data[problem.output])
@@ -226,6 +231,7 @@ def main():
         "device": device_facts(),
         "work": problem.work,
         "rows": [row_of(winner, count) for winner, count in zip(winners, wrong)],
+        "without_winner": [facts_of(result) for result, _ in results if not result["config"]],
     }
     with open(options.out, "w", encoding="ascii") as file:
         json.dump(document, file, indent=1)

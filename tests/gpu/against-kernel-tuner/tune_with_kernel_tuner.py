@@ -85,9 +85,7 @@ def tune(problem, strategy, seconds, seed):
         )
     wall_s = time.perf_counter() - start
     good = [r for r in results if isinstance(r.get(objective), float)]
-    if not good:
-        raise SystemExit(f"{problem.name}: none of {len(results)} configs could be run")
-    best = min(good, key=lambda r: r[objective])
+    best = min(good, key=lambda r: r[objective], default=None)
     return {
         "tool": "kernel_tuner " + strategy,
         "version": kernel_tuner.__version__,
@@ -97,8 +95,9 @@ def tune(problem, strategy, seconds, seed):
         "wall_s": wall_s,
         "tried": len(results),
         "ok": len(good),
-        "own_best_ms": float(best[objective]),
-        "config": {name: int(best[name]) for name in problem.tunables},
+        # None where no configuration could be run
+        "own_best_ms": best and float(best[objective]),
+        "config": best and {name: int(best[name]) for name in problem.tunables},
         "compile_s": sum(r.get("compile_time", 0) for r in results) / 1e3,
         "benchmark_s": sum(r.get("benchmark_time", 0) for r in results) / 1e3,
         "device": environment.get("device_name", ""),
@@ -117,8 +116,10 @@ def main():
     result = tune(problems.ALL[options.problem](), options.strategy, options.seconds, options.seed)
     with open(options.out, "w", encoding="ascii") as file:
         json.dump(result, file, indent=1)
+    best = (f"best {result['own_best_ms']:.4f} ms {result['config']}" if result["config"]
+            else "no config could be run")
     print(f"{result['problem']}: {result['tool']}: {result['tried']} tried, {result['ok']} ok in "
-          f"{result['wall_s']:.1f} s, best {result['own_best_ms']:.4f} ms {result['config']}")
+          f"{result['wall_s']:.1f} s, {best}")
 
 
 if __name__ == "__main__":
