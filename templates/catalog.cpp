@@ -430,16 +430,20 @@ const BrokenFile* Catalog::find_broken(std::string_view name) const {
   return found == broken_.end() ? nullptr : &*found;
 }
 
-const KernelTemplate& Catalog::at(std::string_view name) const {
+const KernelTemplate& Catalog::at(std::string_view name, std::string_view operation) const {
   if (const KernelTemplate* found = find(name)) return *found;
   if (const BrokenFile* broken = find_broken(name)) throw Error(broken->error);
   std::vector<std::string> names;
-  for (const auto& each : templates_) names.push_back(each.name());
+  for (const auto& each : templates_) {
+    if (operation.empty() || each.operation() == operation) names.push_back(each.name());
+  }
   const auto nearest = nearest_name(name, names);
   std::stable_partition(names.begin(), names.end(),
                         [&](const std::string& each) { return each == nearest; });
-  throw Error(ErrorKind::usage, fmt::format("there is no template \"{}\"; the templates are: {}",
-                                            name, fmt::join(names, ", ")));
+  throw Error(ErrorKind::usage,
+              fmt::format("there is no template \"{}\"; the templates{} are: {}", name,
+                          operation.empty() ? std::string() : fmt::format(" of {}", operation),
+                          fmt::join(names, ", ")));
 }
 
 const Catalog::Origin& Catalog::origin(std::string_view name) const {

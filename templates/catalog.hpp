@@ -61,8 +61,9 @@ class Catalog {
   /// The broken file of that template, or of or for that operation; nullptr if there is none.
   [[nodiscard]] const BrokenFile* find_broken(std::string_view name) const;
   /// Like find, but throws the error of a broken file of that name, else Error(usage) that lists
-  /// the available ones, nearest name first.
-  [[nodiscard]] const KernelTemplate& at(std::string_view name) const;
+  /// the available ones, nearest name first; of `operation` alone, if it is given.
+  [[nodiscard]] const KernelTemplate& at(std::string_view name,
+                                         std::string_view operation = {}) const;
   /// Digest over the template, every header that it reaches and that is not CUDA's, and what a
   /// declared operation says of its arguments. Measurements are keyed by it: it changes whenever
   /// the generated code could. Made when it is first asked for, as a program that launches kernels

@@ -42,9 +42,8 @@ constexpr std::string_view kDebug =
 constexpr std::string_view kLines = "Kiln adds line information where it needs it";
 constexpr std::string_view kLinking = "Kiln compiles each kernel as a whole, and links nothing";
 constexpr std::string_view kLanguage = "Kiln compiles all kernels as C++20";
-constexpr std::string_view kShort = "write the long name of the option";
 
-constexpr std::array<RefusedOption, 33> kRefused{{
+constexpr std::array<RefusedOption, 28> kRefused{{
     {"-I", kHeaders},
     {"--include-path", kHeaders},
     {"-include", kHeaders},
@@ -71,11 +70,6 @@ constexpr std::array<RefusedOption, 33> kRefused{{
     {"--relocatable-device-code", kLinking},
     {"-std", kLanguage},
     {"--std", kLanguage},
-    {"-use_fast_math", kShort},
-    {"-ftz", kShort},
-    {"-maxrregcount", kShort},
-    {"-extra-device-vectorization", kShort},
-    {"-restrict", kShort},
     {"-Xptxas", "write --ptxas-options=OPTION"},
     {"--ptxas-options=-v", "Kiln adds this option itself"},
 }};

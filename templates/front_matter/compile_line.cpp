@@ -32,8 +32,20 @@ std::string_view name_of(std::string_view text) {
   return text.substr(0, std::min(text.find('=', from), text.size()));
 }
 
+/// Of "-ftz", "-O3" and the like; nullptr where there is none.
+const CompileOptionRule* long_name_of(std::string_view name) {
+  if (name.starts_with("--") || !name.starts_with('-')) return nullptr;
+  if (name.starts_with("-O")) return find_compile_option(fmt::format("{}--opt-level", kPtxas));
+  return find_compile_option(fmt::format("-{}", name));
+}
+
 [[noreturn]] void refuse_option(const FrontMatterLine& line, const TextPart& part) {
   const std::string_view name = name_of(part.text);
+  if (const auto* const meant = long_name_of(name)) {
+    line.fail(part.offset,
+              fmt::format("a \"compile\" line takes the long names of options. Next: write {}{}",
+                          meant->name, meant->value == OptionValue::none ? "" : "=VALUE"));
+  }
   if (const std::string_view why = why_not_an_option(name); !why.empty()) {
     line.fail(part.offset, fmt::format("a \"compile\" line cannot give {}. Next: {}", name,
                                        why.starts_with("Kiln") || why.starts_with("a ")
@@ -42,9 +54,8 @@ std::string_view name_of(std::string_view text) {
   }
   std::vector<std::string> known;
   for (const CompileOptionRule& rule : compile_option_rules()) known.emplace_back(rule.name);
-  line.fail(part.offset, fmt::format("\"{}\" is not an option of a \"compile\" line{}. The options "
-                                     "are: {}",
-                                     name, did_you_mean(name, known), fmt::join(known, ", ")));
+  line.fail(part.offset, fmt::format("\"{}\" is not an option of a \"compile\" line{}", name,
+                                     meant_or_known(name, known)));
 }
 
 /// The value of an option that takes a word: one of the words, or a tunable with such values.
@@ -99,6 +110,9 @@ CompileItem read_item(const FrontMatterLine& line, const TextPart& part, const N
     line.fail(
         part.offset,
         fmt::format("{0} needs a value; write \"{0}=VALUE\" without spaces around '='", name));
+  }
+  if (item.rule->value == OptionValue::truth && (value.text == "yes" || value.text == "no")) {
+    line.fail(value.offset, fmt::format("write {}={}", name, value.text == "yes"));
   }
   if (item.rule->value == OptionValue::word) {
     read_word(line, value, names, item);

@@ -82,6 +82,12 @@ TEST(Exchange, ImportedResultsAreShownButNeverChosen) {
   EXPECT_NE(kernel.exit_code, 0) << kernel.out;
 }
 
+TEST(Exchange, TheArchitectureIsTheOneThatKilnCompilesFor) {
+  Sandbox sandbox;
+  ASSERT_EQ(prepared(sandbox).run(import_idle({"--arch", "sm_90"})).exit_code, 0);
+  EXPECT_THAT(sandbox.run(idle_problem("show")).out, HasSubstr("on NVIDIA A100, sm_90a\n"));
+}
+
 TEST(Exchange, TuneTriesTheFastestImportedCandidateRightAfterTheDefault) {
   Sandbox sandbox;
   ASSERT_EQ(prepared(sandbox).run(import_idle()).exit_code, 0);

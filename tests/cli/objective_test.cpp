@@ -97,7 +97,7 @@ TEST(Metrics, AreShownAsTheRate) {
   EXPECT_NEAR(best["metrics"]["points_per_s"].get<double>(), 12000.0 / time_ns * 1e9, 1e3);
   EXPECT_FALSE(best["metrics"].contains("points_per_j")) << "an emulated GPU has no energy";
   EXPECT_THAT(on_stencil("show", {}).out, HasSubstr("points/s"));
-  EXPECT_THAT(sandbox.run({"list"}).out, HasSubstr("points/s"));
+  EXPECT_THAT(sandbox.run({"list"}).out, AllOf(HasSubstr("points/s"), HasSubstr("(emulated)")));
   const auto described = sandbox.run({"operations", "stencil2d"});
   EXPECT_THAT(described.out, AllOf(HasSubstr("points_per_s"), HasSubstr("rows * cols / energy_j")));
 }

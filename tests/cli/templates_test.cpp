@@ -76,7 +76,8 @@ TEST(Templates, OfAnOperationOfTheUser) {
   EXPECT_NE(list.out.find("add_plainly"), std::string::npos) << list.out;
   const auto one = sandbox.run({"templates", "add_plainly", "--template-path", "own"});
   EXPECT_EQ(one.exit_code, 0);
-  EXPECT_NE(one.out.find("types      x=f32|f64\n  launch     add_plainly<x>(x, (long long) n)\n"),
+  EXPECT_NE(one.out.find("types      x=f32|f64\n  launch     add_plainly<x>(x, (long long) n), "
+                         "grid ceil_div(n, threads), block threads\n"),
             std::string::npos)
       << one.out;
   const auto text = sandbox.run({"render", "add_plainly", "--template-path", "own", "--arch",

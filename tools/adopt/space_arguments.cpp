@@ -136,14 +136,24 @@ class ArgumentApplier {
 
   /// Sizes whose product is the number of elements.
   void apply_size(const SpaceArgument& argument, OperandGuess& operand) {
-    if (!argument.size || operand.extents != kFillIn) return;
+    if (!argument.size) return;
     const std::int64_t parts = operand.element ? operand.element->parts : 1;
     const auto sizes = known_sizes();
+    const auto guessed = std::ranges::find(sizes, operand.extents, &Sized::value_type::first);
+    // An extent that the kernel's source suggests, but another size than the array has.
+    const bool is_wrong = guessed != sizes.end() && parts == 1 && guessed->second != *argument.size;
+    if (operand.extents != kFillIn && !is_wrong) return;
     for (const std::int64_t divisor : {std::int64_t{1}, parts}) {
       if (*argument.size % divisor != 0) continue;
       const std::string found = product_with_value(sizes, *argument.size / divisor);
       if (found.empty()) continue;
       operand.extents = parts > 1 ? fmt::format("{}, {}", found, parts) : found;
+      operand.extents_comment =
+          fmt::format("CHECK: extents; {} elements in {}", *argument.size, space_.file);
+      return;
+    }
+    if (is_wrong) {
+      operand.extents = fmt::format("{}", *argument.size);
       operand.extents_comment =
           fmt::format("CHECK: extents; {} elements in {}", *argument.size, space_.file);
       return;

@@ -7,7 +7,6 @@
 #include <CLI/CLI.hpp>
 
 #include "kiln/error.hpp"
-#include "tools/command_line/examples.hpp"
 #include "tuner/session/search_space.hpp"
 
 namespace kiln::tools {
@@ -24,9 +23,7 @@ void SelectionFlags::add_to(CLI::App& verb) {
 
 void SelectionFlags::check_usage() const {
   if (!set_.empty() && template_name_.empty()) {
-    throw Error(ErrorKind::usage,
-                fmt::format("--set works only together with --template; add it, e.g. --template {}",
-                            example("template")));
+    throw Error(ErrorKind::usage, std::string(kSetNeedsTemplate));
   }
 }
 
@@ -46,7 +43,7 @@ Chosen SelectionFlags::choose(Context& context, const Problem& problem, const De
     for (const auto& reason : space.unsupported) text += fmt::format("\n  {}", reason);
     throw Error(ErrorKind::not_found, text);
   }
-  const KernelTemplate& kernel_template = context.catalog().at(template_name_);
+  const KernelTemplate& kernel_template = context.catalog().at(template_name_, problem.operation);
   return {{kernel_template.name(),
            choose_config(kernel_template, problem, device.limits, parse_choices("--set", set_))},
           Match::none,

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tools/choice.hpp"
@@ -11,6 +12,11 @@
 #include "tools/output/table.hpp"
 
 namespace kiln::tools {
+
+/// What is wrong with `--set` alone.
+inline constexpr std::string_view kSetNeedsTemplate =
+    "--set works only together with --template, because templates have different tunables. "
+    "Next: add --template NAME; `kiln templates` lists the names";
 
 /// Which candidate of a problem a verb is about: what `--template` and `--set` choose, else what a
 /// program on the device would get.

@@ -134,6 +134,14 @@ std::string unit_of(const std::string& name) {
   return under.empty() ? name : fmt::format("{}/{}", name.substr(0, at), under);
 }
 
+/// "12.34 Gpoints/s", "0.8312 share": a number that has no unit gets no prefix that makes it small.
+std::string metric_text(const std::string& name, double value) {
+  const std::string unit = unit_of(name);
+  const bool has_unit = unit != name;
+  return has_unit || std::abs(value) >= 1.0 ? si_text(value, unit)
+                                            : fmt::format("{:.4g} {}", value, name);
+}
+
 std::string usual_rate_text(const Operation& declared, const Problem& problem, double time_ns) {
   const Operation* const operation = &declared;
   const bool moves = operation->flops(problem) < kFlopsOfAByte * operation->bytes(problem);
@@ -154,7 +162,7 @@ std::vector<MetricValue> metrics_of(const Problem& problem, double time_ns, doub
   if (operation == nullptr || time_ns <= 0.0) return metrics;
   for (const MetricSpec& spec : operation->metrics) {
     const auto value = operation->metric(spec, problem, {time_ns, energy_j});
-    if (value) metrics.push_back({spec.name, *value, si_text(*value, unit_of(spec.name))});
+    if (value) metrics.push_back({spec.name, *value, metric_text(spec.name, *value)});
   }
   return metrics;
 }

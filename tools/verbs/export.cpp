@@ -19,6 +19,7 @@
 #include "tools/command_line/exit_code.hpp"
 #include "tools/command_line/problem_flags.hpp"
 #include "tools/command_line/quantity.hpp"
+#include "tools/command_line/selection.hpp"
 #include "tools/output/json.hpp"
 #include "tools/output/transfer_report.hpp"
 #include "tools/output/units.hpp"
@@ -199,8 +200,7 @@ int export_something(Context& context, const ExportOptions& options) {
                     example("beginning")));
   }
   if (!options.set.empty() && options.template_name.empty()) {
-    reject(fmt::format("--set works only together with --template; add it, e.g. --template {}",
-                       example("template")));
+    reject(std::string(kSetNeedsTemplate));
   }
   return export_kernel(context, options);
 }

@@ -142,7 +142,9 @@ DeviceClass device_of_import(const ForeignImport& import, const ForeignResults& 
                     "sm_80",
                     printable(device.name)));
   }
-  device.arch = known_limits(import.arch).arch;
+  // Kiln names a device of compute capability 9.0 by the features that it has: sm_90a.
+  const auto own = limits_of_arch(import.arch + "a");
+  device.arch = own ? own->arch : known_limits(import.arch).arch;
   return device;
 }
 

@@ -292,6 +292,7 @@ Health examine(Context& context) {
   health.settings = {from("KILN_DB", context.database()),
                      from_environment("KILN_MODE", "use"),
                      from("KILN_DEVICE", context.device()),
+                     from_environment("KILN_OBJECTIVE", "time"),
                      from("KILN_TEMPLATE_PATH", context.template_path()),
                      from("KILN_CUDA_INCLUDE", context.cuda_include()),
                      from_environment("KILN_LOG", "")};

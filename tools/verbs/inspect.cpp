@@ -86,6 +86,9 @@ void add_launch_facts(FactSheet& sheet, const LaunchProfile& launch) {
   sheet.add("grid", fmt::format("{} blocks of {} threads{}", extent_text(geometry.grid),
                                 extent_text(geometry.block),
                                 clusters > 1 ? fmt::format(", clusters of {}", clusters) : ""));
+  if (launch.launches > 1) {
+    sheet.add("launches", fmt::format("{} in a run; this is the first", launch.launches));
+  }
   const auto& prediction = launch.prediction;
   sheet.add("predicted",
             fmt::format("{}, bound by {}", time_text(prediction.time_ns), prediction.bound));
@@ -214,6 +217,7 @@ Json launch_json(const LaunchProfile& launch, const SourceLines& source) {
   json["grid"] = launch.geometry.grid;
   json["block"] = launch.geometry.block;
   json["cluster"] = launch.geometry.cluster;
+  json["launches"] = launch.launches;
   json["blocks"] = launch.blocks;
   json["blocks_counted"] = launch.facts.blocks;
   json["predicted_ns"] = launch.prediction.time_ns;

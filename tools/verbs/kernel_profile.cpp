@@ -95,12 +95,16 @@ std::vector<LaunchProfile> profile_candidate(EmulatedDevice& device,
   std::vector<LaunchProfile> profiles;
   const auto functions = module->functions();
   const auto& geometry = prepared.job.geometry.front();
-  std::vector<bool> has_run(functions.size(), false);
+  std::vector<std::optional<std::size_t>> profile_of(functions.size());
   for (std::size_t i = 0; i < geometry.size(); ++i) {
     const std::size_t kernel = geometry[i].kernel_at(i);
     // Of launches that repeat, the first stands for all.
-    if (geometry[i].left_out() || has_run[kernel]) continue;
-    has_run[kernel] = true;
+    if (geometry[i].left_out()) continue;
+    if (const auto before = profile_of[kernel]) {
+      ++profiles[*before].launches;
+      continue;
+    }
+    profile_of[kernel] = profiles.size();
     LaunchProfile profile;
     profile.geometry = geometry[i];
     profile.blocks = count_of(geometry[i].grid);

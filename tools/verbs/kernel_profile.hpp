@@ -33,6 +33,7 @@ struct LaunchProfile {
   LaunchGeometry geometry;
   emulated::FactSheet facts;
   std::uint64_t blocks = 0;        ///< of the whole grid
+  std::uint64_t launches = 1;      ///< of this kernel in a run
   std::vector<LineProfile> lines;  ///< heaviest first
   LineProfile total;
   emulated::Prediction prediction;

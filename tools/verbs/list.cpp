@@ -101,8 +101,9 @@ int list_database(Context& context, const ListOptions& options) {
                                      : "none";
     if (outdated != Outdated::no) name += fmt::format(" ({})", to_string(outdated));
     table.add_row({heading_text(summary.problem),
-                   fmt::format("{} {}", summary.device.name, summary.device.arch), name,
-                   best ? merit_text(*best) : "",
+                   fmt::format("{} {}{}", summary.device.name, summary.device.arch,
+                               summary.provenance == Provenance::modelled ? " (emulated)" : ""),
+                   name, best ? merit_text(*best) : "",
                    best && best->timing ? rate_text(summary.problem, best->timing->median_ns) : "",
                    count_text(summary.ok), count_text(summary.failed), last_run});
   }

@@ -191,7 +191,7 @@ std::string ranking_text(const Shelf& shelf, std::size_t shown) {
                              shelf.objective.kind() == Objective::Kind::energy_delay;
   if (any_energy) columns.insert(columns.begin() + 3, {{"energy", right}, {"power", right}});
   if (by_expression) columns.insert(columns.begin() + 1, {"objective", right});
-  if (any_outdated) columns.push_back({"of an"});
+  if (any_outdated) columns.push_back({"outdated"});
   if (any_shared) columns.push_back({"same code as"});
   Table table(columns);
   for (std::size_t i = 0; i < shown; ++i) {

@@ -90,8 +90,16 @@ std::uint64_t raw_size(const KernelTemplate& kernel_template) {
   return size;
 }
 
-/// "softmax_rows<x, block_size>(x, y, rows, cols)": a kernel as its launch names and calls it;
-/// without arguments, those of the operation's one struct.
+std::string extents_text(const std::vector<Expression>& extents) {
+  std::string text;
+  for (const Expression& extent : extents) {
+    text += fmt::format("{}{}", text.empty() ? "" : ", ", extent.text());
+  }
+  return text;
+}
+
+/// "softmax_rows<x, block_size>(x, y, rows, cols), grid rows, block block_size": a kernel as its
+/// launch names and calls it; without arguments, those of the operation's one struct.
 std::string launch_text(const KernelTemplate& kernel_template, const LaunchSpec& launch) {
   std::string text = launch.kernel;
   if (launch.template_arguments) text += fmt::format("<{}>", *launch.template_arguments);
@@ -99,6 +107,7 @@ std::string launch_text(const KernelTemplate& kernel_template, const LaunchSpec&
     const Operation& operation = *find_operation(kernel_template.operation());
     text += fmt::format("({})", argument_text(launch.args, operation));
   }
+  text += fmt::format(", grid {}, block {}", extents_text(launch.grid), extents_text(launch.block));
   if (!launch.repeat) return text;
   text += fmt::format(", repeated {} times", launch.repeat->times.text());
   const int others = launch.repeat->launches - 1;

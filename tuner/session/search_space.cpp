@@ -127,7 +127,7 @@ std::vector<const KernelTemplate*> selected(const Catalog& catalog, const Proble
                                             const std::vector<std::string>& only) {
   std::vector<const KernelTemplate*> result;
   for (const auto& name : only) {
-    const KernelTemplate& kernel_template = catalog.at(name);
+    const KernelTemplate& kernel_template = catalog.at(name, problem.operation);
     if (kernel_template.operation() != problem.operation) {
       throw Error(ErrorKind::usage, fmt::format("template {} computes {}, not {}", name,
                                                 kernel_template.operation(), problem.operation));

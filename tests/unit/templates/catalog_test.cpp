@@ -71,6 +71,9 @@ TEST(Catalog, BuiltinsComeFromTheEmbeddedFiles) {
 TEST(Catalog, UnknownNamesListWhatThereIsNearestFirst) {
   EXPECT_THAT(error_text(ErrorKind::usage, [] { (void)Catalog::builtin().at("gemm_wnma"); }),
               StartsWith("there is no template \"gemm_wnma\"; the templates are: gemm_wmma, "));
+  EXPECT_THAT(
+      error_text(ErrorKind::usage, [] { (void)Catalog::builtin().at("gemm_wnma", "another"); }),
+      StartsWith("there is no template \"gemm_wnma\"; the templates of another are: "));
 }
 
 TEST(Catalog, AddsAUsersDirectory) {

@@ -109,7 +109,10 @@ TEST(CompileLine, PointsAtWhatIsWrong) {
                                              HasSubstr("\"include\" line")));
   EXPECT_THAT(line_error("-DX=1"), HasSubstr("declare a tunable"));
   EXPECT_THAT(line_error("--gpu-architecture=sm_90"), HasSubstr("remove this option; Kiln"));
-  EXPECT_THAT(line_error("-maxrregcount=64"), HasSubstr("write the long name"));
+  EXPECT_THAT(line_error("-maxrregcount=64"), HasSubstr("Next: write --maxrregcount=VALUE"));
+  EXPECT_THAT(line_error("-restrict"), HasSubstr("Next: write --restrict"));
+  EXPECT_THAT(line_error("-O3"), HasSubstr("Next: write --ptxas-options=--opt-level=VALUE"));
+  EXPECT_THAT(line_error("--ftz=yes"), HasSubstr("12:19: write --ftz=true"));
   EXPECT_THAT(line_error("--maxrregcount=reg"),
               AllOf(HasSubstr("options.cu:12:28: unknown name \"reg\""), HasSubstr("regs")));
   EXPECT_THAT(line_error("--maxrregcount=cols"),

@@ -276,6 +276,23 @@ TEST(AdoptSpace, NumbersOfTheGridAreSizes) {
   EXPECT_THAT(adoption.operation.text, HasSubstr("//@ operand    x in: n, m "));
 }
 
+TEST(AdoptSpace, TheSizeOfAnArrayOutweighsWhatItsIndexSuggests) {
+  const Adoption adoption = with_space(
+      "__global__ void k(float* y, const float* x, const float* w, int n) {\n"
+      "  int i = blockIdx.x * BX + threadIdx.x;\n  if (i < n) y[i] = x[i] * w[i];\n}\n",
+      R"({"ConfigurationSpace": {"TuningParameters": [
+            {"Name": "BX", "Type": "int", "Values": [32, 64]}]},
+          "KernelSpecification": {"KernelName": "k", "GlobalSizeType": "OpenCL",
+            "GlobalSize": {"X": "math.ceil(5000 / BX) * BX"}, "LocalSize": {"X": "BX"},
+            "Arguments": [{"Name": "y", "MemoryType": "Vector", "Size": 5000},
+                          {"Name": "x", "MemoryType": "Vector", "Size": 5000},
+                          {"Name": "w", "MemoryType": "Vector", "Size": 9},
+                          {"Name": "n", "MemoryType": "Scalar", "FillValue": 5000}]}})");
+  EXPECT_THAT(adoption.operation.text,
+              AllOf(HasSubstr("//@ operand    x in: n"), HasSubstr("//@ operand    w in: 9 "),
+                    HasSubstr("CHECK: extents; 9 elements in")));
+}
+
 TEST(AdoptSpace, TemplateParametersGetTheirValues) {
   const Adoption adoption = with_space(
       "template <int kTile> __global__ void k(float* y, const float* x, int n) {\n"
