@@ -122,8 +122,9 @@ void DeclaredOracle::make(OperandSet& operands, const FillRecipe& recipe) {
     JudgeBuffers buffers(shared_.ledger, shared_.kernels, all, JudgeRole::fill);
     buffers.provide(fill.argument);
     buffers.provide(fill.constants);
-    shared_.judges.run({first + i, fill.place, fill.geometry, fill.argument, fill.constants},
-                       buffers.values(recipe.scalars), ErrorKind::template_);
+    shared_.judges.run(
+        {first + i, fill.place, fill.geometry, fill.argument, fill.constants, case_.problem},
+        buffers.values(recipe.scalars), ErrorKind::template_);
   }
 }
 
@@ -137,7 +138,7 @@ void DeclaredOracle::learn(DataKind kind, OperandSet& operands) {
     JudgeBuffers buffers(shared_.ledger, shared_.kernels, part, JudgeRole::reference);
     buffers.provide(plan_.argument);
     buffers.provide(plan_.constants);
-    shared_.judges.run({0, plan_.place, geometry_, plan_.argument, plan_.constants},
+    shared_.judges.run({0, plan_.place, geometry_, plan_.argument, plan_.constants, case_.problem},
                        buffers.values(scalars(kind)), ErrorKind::template_);
     for (const OutputRule& rule : plan_.rules) {
       const bool is_computed = rule.kind != RightSpec::Kind::checker && has_elements(rule.operand);
@@ -227,7 +228,7 @@ CompareResult DeclaredOracle::check_part(DataKind kind, std::int64_t start,
   // results the checker reads.
   const std::size_t checker = shared_.judges.count() - plan_.fills.size() - 1;
   shared_.judges.run({checker, plan_.checker_place, plan_.checker_geometry, plan_.checker_argument,
-                      plan_.checker_constants},
+                      plan_.checker_constants, case_.problem},
                      buffers.values(scalars(kind)), ErrorKind::device);
   const CountResult counted = buffers.verdict();
   CompareResult found;

@@ -44,8 +44,10 @@ void JudgeModule::run(const JudgeRun& of, const ArgumentValues& values, ErrorKin
   throw Error(
       fault,
       fmt::format(
-          "{} {}: {}. Next: correct this kernel. Until then, Kiln cannot verify any kernel of {}",
-          of.place, status.found ? "has an error" : "does not run", status.message, operation_));
+          "{} {} for {}: {}. Next: correct this kernel. Until then, Kiln cannot verify any kernel "
+          "of {}",
+          of.place, status.found ? "has an error" : "does not run", of.problem.sizes_text(),
+          status.message, operation_));
 }
 
 }  // namespace kiln

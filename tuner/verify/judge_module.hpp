@@ -21,6 +21,7 @@ struct JudgeRun {
   const LaunchGeometry& geometry;
   const ArgumentPlan& argument;
   const std::vector<ConstantFill>& constants;
+  const Problem& problem;  ///< that it is run for
 };
 
 /// The kernels of an operation's file on the device. Used by one thread.
