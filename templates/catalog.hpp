@@ -61,7 +61,8 @@ class Catalog {
   /// The broken file of that template, or of or for that operation; nullptr if there is none.
   [[nodiscard]] const BrokenFile* find_broken(std::string_view name) const;
   /// Like find, but throws the error of a broken file of that name, else Error(usage) that lists
-  /// the available ones, nearest name first; of `operation` alone, if it is given.
+  /// the available ones, nearest name first. With `operation`, it lists only templates of that
+  /// operation.
   [[nodiscard]] const KernelTemplate& at(std::string_view name,
                                          std::string_view operation = {}) const;
   /// Digest over the template, every header that it reaches and that is not CUDA's, and what a

@@ -17,7 +17,7 @@ struct MeasurementPolicy {
                                 ///< this times the best so far
   double drop_factor = 1.5;     ///< slower than this times the best so far, it is hopeless
   int finalists = 16;           ///< re-measured interleaved at the end: the fastest
-  int unlike_finalists = 16;    ///< and so many that are unlike those and each other
+  int unlike_finalists = 16;    ///< and this many that differ most from them
   int finalist_rounds = 15;
   bool energy = false;          ///< measure the energy, too, of what is not hopelessly slow
   double energy_probe_s = 0.2;  ///< at least so long in the search,

@@ -112,7 +112,8 @@ CompileItem read_item(const FrontMatterLine& line, const TextPart& part, const N
         fmt::format("{0} needs a value; write \"{0}=VALUE\" without spaces around '='", name));
   }
   if (item.rule->value == OptionValue::truth && (value.text == "yes" || value.text == "no")) {
-    line.fail(value.offset, fmt::format("write {}={}", name, value.text == "yes"));
+    line.fail(value.offset,
+              fmt::format("{} is true or false; write {}={}", name, name, value.text == "yes"));
   }
   if (item.rule->value == OptionValue::word) {
     read_word(line, value, names, item);

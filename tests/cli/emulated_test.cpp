@@ -423,6 +423,24 @@ TEST(Verify, AProblemThatNothingComputesIsExitCodeThree) {
   }
 }
 
+TEST(Inspect, CountsTheLaunchesOfAKernelThatRepeats) {
+  const Sandbox sandbox;
+  const Words arguments{
+      "inspect",         "hotspot",
+      "--height",        "64",
+      "--width",         "64",
+      "--steps",         "24",
+      "--template-path", std::string(KILN_SOURCE_DIR) + "/tests/gpu/against-kernel-tuner/src",
+      "--device",        "emulated:h200",
+      "--template",      "hotspot_kernel",
+      "--set",           "block_size_x=32,temporal_tiling_factor=4"};
+  const auto text = sandbox.run(arguments);
+  ASSERT_EQ(text.exit_code, 0) << text.err;
+  EXPECT_NE(text.out.find("launches   6 in a run"), std::string::npos) << text.out;
+  const auto launches = nlohmann::json::parse(sandbox.run(with(arguments, {"--json"})).out);
+  EXPECT_EQ(launches["launches"].at(0)["times_in_run"], 6);
+}
+
 TEST(Inspect, CountsTheConflictsOfALine) {
   const Sandbox sandbox;
   // 32 lanes, two to a bank.

@@ -102,5 +102,18 @@ TEST(Metrics, AreShownAsTheRate) {
   EXPECT_THAT(described.out, AllOf(HasSubstr("points_per_s"), HasSubstr("rows * cols / energy_j")));
 }
 
+TEST(Metrics, AShareHasNoPrefix) {
+  Sandbox sandbox;
+  const auto copied = sandbox.shell(std::string("cp ") + KILN_SOURCE_DIR +
+                                    "/examples/operations/stencil2d/* . && sed -i 's/metric .*"
+                                    "points_per_s.*/metric saved = rows \\/ 400.0/' stencil2d.cu");
+  ASSERT_EQ(copied.exit_code, 0) << copied.err;
+  const auto tuned =
+      sandbox.run({"tune", "stencil2d", "--rows", "100", "--cols", "120", "--template-path", ".",
+                   "--device", "emulated:h200", "--max-candidates", "1"});
+  ASSERT_EQ(tuned.exit_code, 0) << tuned.err;
+  EXPECT_THAT(tuned.out, HasSubstr("0.25 saved"));
+}
+
 }  // namespace
 }  // namespace kiln::cli

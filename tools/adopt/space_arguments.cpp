@@ -140,24 +140,22 @@ class ArgumentApplier {
     const std::int64_t parts = operand.element ? operand.element->parts : 1;
     const auto sizes = known_sizes();
     const auto guessed = std::ranges::find(sizes, operand.extents, &Sized::value_type::first);
-    // An extent that the kernel's source suggests, but another size than the array has.
-    const bool is_wrong = guessed != sizes.end() && parts == 1 && guessed->second != *argument.size;
-    if (operand.extents != kFillIn && !is_wrong) return;
+    // The kernel's source suggests a longer array. A shorter one may have padding at its end.
+    const bool is_too_long =
+        guessed != sizes.end() && parts == 1 && guessed->second > *argument.size;
+    if (operand.extents != kFillIn && !is_too_long) return;
+    const auto take = [&](const std::string& extents) {
+      operand.extents = extents;
+      operand.extents_comment =
+          fmt::format("CHECK: extents; {} elements in {}", *argument.size, space_.file);
+    };
     for (const std::int64_t divisor : {std::int64_t{1}, parts}) {
       if (*argument.size % divisor != 0) continue;
       const std::string found = product_with_value(sizes, *argument.size / divisor);
       if (found.empty()) continue;
-      operand.extents = parts > 1 ? fmt::format("{}, {}", found, parts) : found;
-      operand.extents_comment =
-          fmt::format("CHECK: extents; {} elements in {}", *argument.size, space_.file);
-      return;
+      return take(parts > 1 ? fmt::format("{}, {}", found, parts) : found);
     }
-    if (is_wrong) {
-      operand.extents = fmt::format("{}", *argument.size);
-      operand.extents_comment =
-          fmt::format("CHECK: extents; {} elements in {}", *argument.size, space_.file);
-      return;
-    }
+    if (is_too_long) return take(fmt::format("{}", *argument.size));
     operand.extents_comment += fmt::format("; {} elements in {}", *argument.size, space_.file);
   }
 

@@ -13,7 +13,7 @@
 
 namespace kiln::tools {
 
-/// What is wrong with `--set` alone.
+/// The error for `--set` without `--template`.
 inline constexpr std::string_view kSetNeedsTemplate =
     "--set works only together with --template, because templates have different tunables. "
     "Next: add --template NAME; `kiln templates` lists the names";

@@ -217,7 +217,7 @@ Json launch_json(const LaunchProfile& launch, const SourceLines& source) {
   json["grid"] = launch.geometry.grid;
   json["block"] = launch.geometry.block;
   json["cluster"] = launch.geometry.cluster;
-  json["launches"] = launch.launches;
+  json["times_in_run"] = launch.launches;
   json["blocks"] = launch.blocks;
   json["blocks_counted"] = launch.facts.blocks;
   json["predicted_ns"] = launch.prediction.time_ns;

@@ -119,9 +119,7 @@ std::string launch_text(const KernelTemplate& kernel_template, const LaunchSpec&
 
 /// "partial f32: ceil_div(n, tile)": a scratch array, as its line has it.
 std::string scratch_text(const ScratchSpec& scratch) {
-  std::vector<std::string> extents;
-  for (const Expression& extent : scratch.extents) extents.push_back(extent.text());
-  return fmt::format("{} {}: {}", scratch.name, scratch.type, fmt::join(extents, ", "));
+  return fmt::format("{} {}: {}", scratch.name, scratch.type, extents_text(scratch.extents));
 }
 
 Json template_json(const Catalog& catalog, const KernelTemplate& kernel_template) {

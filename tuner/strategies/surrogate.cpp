@@ -42,8 +42,8 @@ constexpr std::size_t kPatience = 100;
 constexpr std::size_t kFewValues = 4;
 /// Of so many proposals one is a step from the best.
 constexpr std::size_t kStepEvery = 6;
-/// If none of so many results was faster by so much (of log time), of so many proposals one is what
-/// may be much faster, instead of what probably is a little faster.
+/// The search is stagnant if the last kStagnantAfter results brought no gain of kNotableGain. Every
+/// kBoldEvery-th proposal then maximises the expected gain beyond kBoldGain. Gains are in log time.
 constexpr std::size_t kStagnantAfter = 20;
 constexpr double kNotableGain = 0.01;
 constexpr std::size_t kBoldEvery = 2;

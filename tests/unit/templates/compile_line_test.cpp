@@ -112,7 +112,8 @@ TEST(CompileLine, PointsAtWhatIsWrong) {
   EXPECT_THAT(line_error("-maxrregcount=64"), HasSubstr("Next: write --maxrregcount=VALUE"));
   EXPECT_THAT(line_error("-restrict"), HasSubstr("Next: write --restrict"));
   EXPECT_THAT(line_error("-O3"), HasSubstr("Next: write --ptxas-options=--opt-level=VALUE"));
-  EXPECT_THAT(line_error("--ftz=yes"), HasSubstr("12:19: write --ftz=true"));
+  EXPECT_THAT(line_error("--ftz=yes"),
+              HasSubstr("12:19: --ftz is true or false; write --ftz=true"));
   EXPECT_THAT(line_error("--maxrregcount=reg"),
               AllOf(HasSubstr("options.cu:12:28: unknown name \"reg\""), HasSubstr("regs")));
   EXPECT_THAT(line_error("--maxrregcount=cols"),
