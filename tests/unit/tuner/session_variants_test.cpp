@@ -6,7 +6,10 @@
 
 #include <algorithm>
 #include <chrono>
+#include <condition_variable>
+#include <cstddef>
 #include <functional>
+#include <mutex>
 #include <set>
 #include <string>
 #include <thread>
@@ -25,8 +28,8 @@ using ::testing::Pair;
 using ::testing::SizeIs;
 using ::testing::UnorderedElementsAre;
 
-/// The toy has codes x = 0 to 2, launched with g and h = 0 or 1. Those of x = 1 and 2 take their
-/// time to compile.
+/// The toy has codes x = 0 to 2, launched with g and h = 0 or 1. Those of x = 1 and 2 compile until
+/// `awaited` candidates were run, and 0.3 s longer.
 class LaunchVariantsTest : public SessionTest {
  protected:
   LaunchVariantsTest() {
@@ -39,20 +42,33 @@ class LaunchVariantsTest : public SessionTest {
     request.seed = 4;  // what is proposed first has a code to wait for, and few other launches
     request.budget.seconds = 60.0;
     request.fill_waits = true;
-    compiler = std::make_shared<FakeCompiler>([](const CompileRequest& compile) {
+    compiler = std::make_shared<FakeCompiler>([this](const CompileRequest& compile) {
       const auto& names = compile.name_expressions;
       if (!names.empty() && names[0].starts_with("variant_toy") &&
           config_value(names[0], "x") > 0) {
-        std::this_thread::sleep_for(std::chrono::milliseconds(300));
+        wait_for_runs();
       }
       return FakeCompilation{};
     });
+  }
+
+  void wait_for_runs() {
+    std::unique_lock lock(mutex);
+    (void)ran.wait_for(lock, std::chrono::seconds(20), [&] { return runs >= awaited; });
+    lock.unlock();
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  }
+  void count_run() {
+    const std::lock_guard lock(mutex);
+    ++runs;
+    ran.notify_all();
   }
 
   /// Runs a session in which a candidate takes what `time_ns` says of g and h. Returns g and h of
   /// what was run before there was any other code than that of x = 0.
   std::vector<std::pair<int, int>> first_launches(const std::function<double(int, int)>& time_ns) {
     ScriptedEvaluator evaluator([&](const EvaluationJob& job) {
+      count_run();
       const auto value = [&](const char* name) {
         return static_cast<int>(label_value(job.label, name));
       };
@@ -70,9 +86,15 @@ class LaunchVariantsTest : public SessionTest {
     }
     return launches;
   }
+
+  std::size_t awaited = 0;
+  std::mutex mutex;
+  std::condition_variable ran;
+  std::size_t runs = 0;
 };
 
 TEST_F(LaunchVariantsTest, AreRunMeanwhile) {
+  awaited = 4;
   EXPECT_THAT(first_launches([](int g, int h) { return 1000.0 - 10.0 * g - h; }),
               UnorderedElementsAre(Pair(0, 0), Pair(1, 0), Pair(0, 1), Pair(1, 1)));
 }
@@ -84,7 +106,9 @@ TEST_F(LaunchVariantsTest, OnesOfCandidatesFarBehindAreNot) {
   toy.at_launch = {{"g", {0, 1}}, {"h", {0, 1}}, {"i", {0, 1}}};
   toy.costs = {"waits = 1000 - 300 * (g + h + i)"};
   catalog = catalog_with(folder, {toy});
-  ScriptedEvaluator evaluator([](const EvaluationJob& job) {
+  awaited = 4;
+  ScriptedEvaluator evaluator([&](const EvaluationJob& job) {
+    count_run();
     const auto changed =
         label_value(job.label, "g") + label_value(job.label, "h") + label_value(job.label, "i");
     return passed_in(changed == 0 ? 1000.0 : 2000.0);
