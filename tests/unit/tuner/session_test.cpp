@@ -86,7 +86,7 @@ TEST_F(SessionTest, CompilersAreNotWaitedForAtTheEnd) {
     const auto& names = compile.name_expressions;
     return !names.empty() && config_value(names[0], "x") > 0;
   });
-  request.budget.seconds = 0.5;
+  request.budget.seconds = 2.0;
   ScriptedEvaluator evaluator(by_config);
   const TuneResult result = run(evaluator);
   EXPECT_EQ(result.session.state, "budget");
@@ -256,9 +256,9 @@ TEST_F(SessionTest, TheCountBudgetIsKeptExactly) {
 
 TEST_F(SessionTest, TheTimeBudgetEndsTheSearch) {
   selection.templates = {"toy", "toy_slow"};
-  request.budget.seconds = 0.3;
+  request.budget.seconds = 1.0;
   ScriptedEvaluator evaluator([](const EvaluationJob& job) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(30));
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
     return by_config(job);
   });
   const auto start = std::chrono::steady_clock::now();
@@ -267,8 +267,8 @@ TEST_F(SessionTest, TheTimeBudgetEndsTheSearch) {
   EXPECT_EQ(result.session.state, "budget");
   EXPECT_LT(result.progress.done, 12U);
   EXPECT_TRUE(result.best);
-  // Generous, because the machine may be busy; without a budget it would take 1 s.
-  EXPECT_LT(took.count(), 0.9);
+  // Generous, because the machine may be busy; without a budget it would take 3.2 s.
+  EXPECT_LT(took.count(), 2.5);
 }
 
 TEST_F(SessionTest, ABudgetThatEndsWhileCompilingLeavesNoResult) {
