@@ -30,8 +30,8 @@ class BudgetClock {
   [[nodiscard]] double left_s() const;
   /// Seconds until the search must end, so that the reserve remains.
   [[nodiscard]] double search_left_s() const;
-  /// From now on so much less is reserved. On one thread; others may read the clock meanwhile.
-  void release(double seconds) { reserved_s_ = reserved_s_ - seconds; }
+  /// From now on so much is reserved. Others may read the clock meanwhile.
+  void reserve(double seconds) { reserved_s_ = seconds; }
 
  private:
   std::chrono::steady_clock::time_point start_;

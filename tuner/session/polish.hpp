@@ -32,7 +32,7 @@ class Polish {
  public:
   /// How a session treats the candidates.
   struct Steps {
-    /// False if the candidate was tried before.
+    /// False if the candidate was tried before, or no time is left for it.
     std::function<bool(const Candidate&)> take;
     /// Compiles it. Called from several threads.
     std::function<PreparedCandidate(const Candidate&)> prepare;

@@ -162,7 +162,8 @@ void CandidateSearch::fill() {
 /// The next one that can be compiled within the budget.
 std::optional<Proposal> CandidateSearch::next_proposal() {
   // Near the end hardly anything fits, which is not the fault of those that are left.
-  if (pipeline_ && pipeline_->forecast.median_s() > clock_.search_left_s()) return std::nullopt;
+  out_of_time_ = pipeline_ && pipeline_->forecast.median_s() > clock_.search_left_s();
+  if (out_of_time_) return std::nullopt;
   for (int i = 0; i < kMostPutOffInARow; ++i) {
     auto proposal = proposals_.next();
     if (!proposal || !would_outlast_budget(proposal->candidate)) return proposal;
@@ -252,7 +253,8 @@ std::string CandidateSearch::consume_all(const Consume& consume,
       if (!resume_put_off()) return "budget";
     }
     if (pool_.pending() == 0 && exhausted_) {
-      return proposals_.has_converged() ? "converged" : "complete";
+      if (proposals_.has_converged()) return "converged";
+      return out_of_time_ ? "budget" : "complete";
     }
     if (pool_.pending() == 0) return end_state();
     while (!wait_for_result(while_waiting)) {

@@ -124,8 +124,9 @@ class CandidateSearch {
   Prepare prepare_;
   std::optional<Pipeline> pipeline_;
   std::size_t threads_;
-  bool exhausted_ = false;
-  bool decides_ = false;  ///< a candidate is neither in the pool nor recorded
+  bool exhausted_ = false;    ///< nothing more is asked for
+  bool out_of_time_ = false;  ///< because hardly anything could be compiled in time
+  bool decides_ = false;      ///< a candidate is neither in the pool nor recorded
   std::deque<Proposal> in_pool_;
   std::deque<Proposal> put_off_;  ///< because compiling them takes too long
   double patience_ = 1.0;         ///< doubled each time that those are taken up again

@@ -78,11 +78,10 @@ class DeviceSession {
         evaluator_(evaluator),
         polishes_(request_.polish && !is_repeatable(context) && has_polish(space)),
         polish_s_(polishes_ ? polish_share_s(request_.budget) : 0.0),
-        clock_(request_.budget,
-               is_modelled(context)
-                   ? checks_share_s(request_.budget)
-                   : polish_s_ + finalists_share_s(request_.budget, request_.policy.finalists,
-                                                   request_.objective.needs_energy())),
+        last_s_(is_modelled(context) ? checks_share_s(request_.budget)
+                                     : finalists_share_s(request_.budget, request_.policy.finalists,
+                                                         request_.objective.needs_energy())),
+        clock_(request_.budget, polish_s_ + last_s_),
         space_(space),
         forecast_(space),
         strategy_(make_strategy(
@@ -119,6 +118,8 @@ class DeviceSession {
   void require_value(const Trial& trial) const;
   void observe(const Trial& trial);
   void give_up_hopeless();
+  void divide_time();
+  [[nodiscard]] bool would_compile_longer(const Candidate& candidate, double seconds);
   void polish();
 
   const SessionContext& context_;
@@ -128,7 +129,8 @@ class DeviceSession {
   SessionCompiler polish_compiler_;
   Evaluator& evaluator_;
   bool polishes_;
-  double polish_s_;  ///< reserved for polish() while the search runs
+  double polish_s_;  ///< for polish(), see divide_time()
+  double last_s_;    ///< reserved for the finalists or the checks
   BudgetClock clock_;
   const SearchSpace& space_;
   CompileForecast forecast_;
@@ -138,6 +140,7 @@ class DeviceSession {
   SessionLedger ledger_;
   Finalists finalists_;
   LaunchVariants variants_;
+  std::optional<Candidate> leader_;  ///< the best one that this run tried
   std::set<std::string> given_up_;
   std::uint64_t elsewhere_ = 0;  ///< candidates measured by another session
   std::exception_ptr failed_;    ///< what went wrong while a candidate ran
@@ -207,7 +210,9 @@ std::string DeviceSession::search() {
   if (fills_waits()) while_waiting = [this] { return decide_variant(); };
   return search_.run(
       [this](const Proposal& proposal, const PreparedCandidate& prepared) {
-        return decide(proposal, prepared);
+        const bool decided = decide(proposal, prepared);
+        divide_time();
+        return decided;
       },
       while_waiting);
 }
@@ -305,6 +310,7 @@ bool DeviceSession::decide(const Proposal& proposal, const PreparedCandidate& pr
   if (eligible(recorded, request_.objective)) {
     finalists_.keep(prepared, recorded, ledger_.progress().device_s - device_s);
     variants_.keep(prepared, ledger_);
+    if (ledger_.value_of(recorded) <= ledger_.best_value()) leader_ = proposal.candidate;
   }
   give_up_hopeless();
   if (failed_) std::rethrow_exception(failed_);
@@ -366,16 +372,31 @@ bool DeviceSession::evaluate(const Proposal& proposal, const EvaluationJob& plan
   return true;
 }
 
+/// The search has the time of polish(), too, where that could not even compile the best one again.
+void DeviceSession::divide_time() {
+  if (!polishes_) return;
+  const bool is_too_short = leader_ && would_compile_longer(*leader_, polish_s_);
+  clock_.reserve(is_too_short ? last_s_ : last_s_ + polish_s_);
+}
+
+bool DeviceSession::would_compile_longer(const Candidate& candidate, double seconds) {
+  return forecast_.expected_s(candidate).value_or(0.0) > seconds;
+}
+
 /// Off for repeatable runs: predictions are the same for every route, and a count of candidates is
 /// for the search. Without a new result, an earlier session polished, or found no time for it.
 void DeviceSession::polish() {
   if (!polishes_ || !ledger_.found_any()) return;
-  clock_.release(polish_s_);
+  clock_.reserve(last_s_);
   if (search_.must_end()) return;
   ledger_.enter("polishing");
   const EndOfCompiling end(polish_compiler_);
   Polish(context_, ledger_)
-      .run({.take = [this](const Candidate& candidate) { return proposals_.take(candidate); },
+      .run({.take =
+                [this](const Candidate& candidate) {
+                  return !would_compile_longer(candidate, clock_.search_left_s()) &&
+                         proposals_.take(candidate);
+                },
             .prepare =
                 [this](const Candidate& candidate) {
                   return prepare_candidate(candidate, context_.catalog, polish_compiler_,

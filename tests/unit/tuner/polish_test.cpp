@@ -9,12 +9,15 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <memory>
 #include <set>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <vector>
 
 #include "templates/space/compile_settings.hpp"
@@ -73,7 +76,9 @@ class PolishTest : public SessionTest {
   }
   /// The labels of what ran.
   std::vector<std::string> ran() {
+    const auto start = std::chrono::steady_clock::now();
     ScriptedEvaluator evaluator([&](const EvaluationJob& job) {
+      last_ran_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
       double time_ns = label_value(job.label, "variant") == 1 ? 1000.0 : 2000.0;
       for (const auto& [setting, factor] : factors) {
         if (job.label.find(setting) != std::string::npos) time_ns *= factor;
@@ -87,6 +92,7 @@ class PolishTest : public SessionTest {
 
   std::vector<std::pair<std::string, double>> factors;
   TuneResult result;
+  double last_ran_s = 0.0;  ///< after the session's start
 };
 
 TEST_F(PolishTest, TriesEachSettingAndThenThoseThatHelpTogether) {
@@ -145,6 +151,32 @@ TEST_F(PolishTest, IsOffWhereItIsNotWanted) {
   }
 }
 
+// The time kept for it is a tenth of the budget. What cannot be compiled in that is left to the
+// search.
+TEST_F(PolishTest, CompilesNothingThatTakesLongerThanItsTime) {
+  std::string text(kPolishTemplate);
+  use(text.replace(text.find("0* 1"), 4, "0:400:1"));
+  std::atomic<int> with_settings = 0;
+  compiler = std::make_shared<FakeCompiler>([&](const CompileRequest& compile) {
+    FakeCompilation compilation;
+    if (compile.source.find("polish_rows") != std::string::npos) {
+      if (compile.code != CodeKind::cubin || !compile.options.empty()) ++with_settings;
+      const auto& names = compile.name_expressions;
+      const auto variant = names.empty() ? 0 : config_value(names[0], "variant");
+      compilation.seconds = 0.45 + 0.01 * static_cast<double>(variant % 10);
+      std::this_thread::sleep_for(std::chrono::duration<double>(compilation.seconds));
+    }
+    return compilation;
+  });
+  request.strategy = "random";
+  request.compile_threads = 8;
+  request.budget.seconds = 4.0;
+  (void)ran();
+  EXPECT_EQ(with_settings, 0);
+  EXPECT_GT(last_ran_s, 3.6);
+  EXPECT_EQ(result.session.state, "budget");
+}
+
 TEST_F(PolishTest, StopsWhenTheSessionDoes) {
   after_trial = [&](std::size_t count) {
     if (count == 3) stop = true;
@@ -183,7 +215,7 @@ TEST(PolishShare, IsATenthAndAtMostSixSeconds) {
   EXPECT_DOUBLE_EQ(polish_share_s({.seconds = 0.0}), 0.0);
   BudgetClock clock({.seconds = 100.0}, 10.0);
   const double before_s = clock.search_left_s();
-  clock.release(6.0);
+  clock.reserve(4.0);
   EXPECT_NEAR(clock.search_left_s(), before_s + 6.0, 1.0);
 }
 
