@@ -9,6 +9,7 @@
 
 #include "runtime/emulated/async/bulk_groups.hpp"
 #include "runtime/emulated/async/mbarrier_access.hpp"
+#include "runtime/emulated/engine/copy_word.hpp"
 
 namespace kiln::emulated {
 namespace {
@@ -38,10 +39,10 @@ void put_piece(const BulkElements& elements, std::byte* to, const std::byte* fro
       std::uint64_t value = elements.fill;
       if (from != nullptr) {
         value = 0;
-        std::memcpy(&value, from + at, size);
+        copy_word(&value, from + at, size);
         value = loaded(elements.type, value);
       }
-      std::memcpy(to + at, &value, size);
+      copy_word(to + at, &value, size);
     });
   } else {
     std::memcpy(to, from, bytes);

@@ -15,6 +15,7 @@
 #include "runtime/emulated/async/copy_queue.hpp"
 #include "runtime/emulated/decode/opcode.hpp"
 #include "runtime/emulated/engine/cluster.hpp"
+#include "runtime/emulated/engine/copy_word.hpp"
 #include "runtime/emulated/engine/warp.hpp"
 #include "runtime/emulated/memory/memory_operands.hpp"
 #include "runtime/emulated/memory/resolve.hpp"
@@ -98,7 +99,7 @@ void CopyQueue::complete_lane(Copy& copy, int lane) {
   const auto at = static_cast<std::size_t>(lane);
   const auto bytes = static_cast<std::size_t>(copy.bytes);
   const std::size_t from = copy.source_bytes[at];
-  if (from > 0) std::memcpy(copy.to[at], copy.from[at], from);
+  if (from > 0) copy_word(copy.to[at], copy.from[at], from);
   std::memset(copy.to[at] + from, 0, bytes - from);
   copy.lanes &= ~(LaneMask{1} << lane);
   if (Observer* observer = warp_.block().cluster().observer()) {

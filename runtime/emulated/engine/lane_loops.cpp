@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/emulated/engine/lane_loops.hpp"
 
+#include "runtime/emulated/engine/copy_word.hpp"
+
 namespace kiln::emulated {
 namespace {
 
@@ -30,7 +32,7 @@ void blend_lanes(std::byte* to, const std::byte* from, int lane_bytes, LaneMask 
     default:
       for_active(active, [&](int lane) {
         const auto at = static_cast<std::size_t>(lane) * static_cast<std::size_t>(lane_bytes);
-        std::memcpy(to + at, from + at, static_cast<std::size_t>(lane_bytes));
+        copy_word(to + at, from + at, static_cast<std::size_t>(lane_bytes));
       });
   }
 }

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstring>
 #include <utility>
@@ -45,6 +46,11 @@ LaneMask lanes_from(const Block& block, std::uint32_t first) {
   return lanes == kLanes ? kAllLanes : (LaneMask{1} << lanes) - 1;
 }
 
+template <class T>
+void put_in_all(std::byte* row, T value) {
+  for (int lane = 0; lane < kLanes; ++lane) put(row, lane, value);
+}
+
 }  // namespace
 
 Warp::Warp(Block& block, int index, const Program& program)
@@ -63,14 +69,22 @@ Warp::Warp(Block& block, int index, const Program& program)
 void Warp::fill_constants() {
   for (const ConstantRow& constant : program_.constants) {
     std::byte* const to = row(constant.row);
-    if (constant.lane_bytes == 0) {
-      set_predicate(constant.row, constant.low != 0 ? kAllLanes : 0, kAllLanes);
-      continue;
-    }
-    for (std::size_t lane = 0; lane < kLanes; ++lane) {
-      std::memcpy(to + lane * constant.lane_bytes, &constant.low,
-                  std::min<std::size_t>(8, constant.lane_bytes));
-      if (constant.lane_bytes == 16) std::memcpy(to + lane * 16 + 8, &constant.high, 8);
+    switch (constant.lane_bytes) {
+      case 0:
+        set_predicate(constant.row, constant.low != 0 ? kAllLanes : 0, kAllLanes);
+        break;
+      case 2:
+        put_in_all(to, static_cast<std::uint16_t>(constant.low));
+        break;
+      case 4:
+        put_in_all(to, static_cast<std::uint32_t>(constant.low));
+        break;
+      case 8:
+        put_in_all(to, constant.low);
+        break;
+      default:
+        put_in_all(to, std::array{constant.low, constant.high});
+        break;
     }
   }
 }

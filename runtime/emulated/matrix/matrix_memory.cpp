@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "runtime/emulated/decode/opcode.hpp"
+#include "runtime/emulated/engine/copy_word.hpp"
 #include "runtime/emulated/engine/warp.hpp"
 #include "runtime/emulated/matrix/matrix_operands.hpp"
 #include "runtime/emulated/memory/memory_operands.hpp"
@@ -124,10 +125,10 @@ void execute_wmma_move(Warp& warp, const Instr& instr, LaneMask active, AccessKi
         for (int copy = 0; copy < layout.copies; ++copy) {
           const auto distance =
               static_cast<std::size_t>(copy) * static_cast<std::size_t>(between_copies);
-          std::memcpy(warp.row(instr.rows[at + part + distance]) + place, host, element_bytes);
+          copy_word(warp.row(instr.rows[at + part + distance]) + place, host, element_bytes);
         }
       } else {
-        std::memcpy(host, warp.row(instr.rows[at + part]) + place, element_bytes);
+        copy_word(host, warp.row(instr.rows[at + part]) + place, element_bytes);
       }
     }
   }

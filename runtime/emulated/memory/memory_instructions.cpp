@@ -10,6 +10,7 @@
 
 #include "runtime/emulated/decode/opcode.hpp"
 #include "runtime/emulated/engine/cluster.hpp"
+#include "runtime/emulated/engine/copy_word.hpp"
 #include "runtime/emulated/engine/lane_loops.hpp"
 #include "runtime/emulated/engine/warp.hpp"
 #include "runtime/emulated/memory/atomics.hpp"
@@ -96,12 +97,12 @@ std::byte* place_in(std::byte* row, int lane, const Element& element) {
 /// Moves one element into a lane of a row that may be wider.
 void widen(std::byte* to, const std::byte* from, const Element& element) {
   std::uint64_t value = 0;
-  std::memcpy(&value, from, element.memory_bytes > 8 ? 8 : element.memory_bytes);
+  copy_word(&value, from, element.memory_bytes > 8 ? 8 : element.memory_bytes);
   if (element.is_signed && element.memory_bytes < 8) {
     const int shift = 64 - 8 * element.memory_bytes;
     value = static_cast<std::uint64_t>(static_cast<std::int64_t>(value << shift) >> shift);
   }
-  std::memcpy(to, &value, element.lane_bytes);
+  copy_word(to, &value, element.lane_bytes);
 }
 
 /// The elements of volatile and other synchronising accesses; they are few.
@@ -114,7 +115,7 @@ void load_in_order(Warp& warp, const Instr& instr, const WarpAccess& access,
       std::byte value[16];
       load_atomically(value, access.host[lane] + offset, element.memory_bytes);
       if (element.memory_bytes == element.lane_bytes) {
-        std::memcpy(to, value, element.lane_bytes);
+        copy_word(to, value, element.lane_bytes);
       } else {
         widen(to, value, element);
       }
@@ -175,7 +176,7 @@ void execute_load(Warp& warp, const Instr& instr, LaneMask active) {
     if (element.memory_bytes == element.lane_bytes) {
       for (LaneMask left = active; left != 0; left &= left - 1) {
         const auto lane = static_cast<std::size_t>(std::countr_zero(left));
-        std::memcpy(row + lane * bytes, access.host[lane] + offset, bytes);
+        copy_word(row + lane * bytes, access.host[lane] + offset, bytes);
       }
     } else {
       for (LaneMask left = active; left != 0; left &= left - 1) {
@@ -201,8 +202,7 @@ void execute_store(Warp& warp, const Instr& instr, LaneMask active) {
     const std::size_t offset = std::size_t{i} * element.memory_bytes;
     for (LaneMask left = active; left != 0; left &= left - 1) {
       const auto lane = static_cast<std::size_t>(std::countr_zero(left));
-      std::memcpy(access.host[lane] + offset, from + lane * element.lane_bytes,
-                  element.memory_bytes);
+      copy_word(access.host[lane] + offset, from + lane * element.lane_bytes, element.memory_bytes);
     }
   }
 }
@@ -368,7 +368,7 @@ void execute_vector_atomic(Warp& warp, const Instr& instr, LaneMask active) {
       detail.apply_global(access.host[lane] + i * bytes, value, value, old + i * bytes);
     }
     for (std::size_t i = 0; detail.fetches && i < detail.elements; ++i) {
-      std::memcpy(warp.row(instr.rows[i]) + place, old + i * bytes, bytes);
+      copy_word(warp.row(instr.rows[i]) + place, old + i * bytes, bytes);
     }
   });
   tell_acquire(warp, instr, access, detail.ordering);
@@ -390,7 +390,7 @@ void execute_atomic(Warp& warp, const Instr& instr, LaneMask active) {
     if (is_grid_barrier(warp, access, lane)) {
       std::memcpy(&warp.block().grid_arrival().before, old, sizeof(std::uint32_t));
     }
-    if (detail.fetches) std::memcpy(warp.row(instr.d) + place, old, bytes);
+    if (detail.fetches) copy_word(warp.row(instr.d) + place, old, bytes);
   });
   tell_acquire(warp, instr, access, detail.ordering);
 }

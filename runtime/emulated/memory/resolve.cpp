@@ -119,7 +119,10 @@ class LaneAccess {
   void require_alignment() const {
     const std::uint64_t alignment =
         access_.alignment != 0 ? static_cast<std::uint64_t>(access_.alignment) : bytes_;
-    if (address_ % alignment == 0) return;
+    // Nearly always a power of two. A division would take 20 times as long as a mask.
+    const std::uint64_t mask = alignment - 1;
+    const bool is_power = (alignment & mask) == 0;
+    if ((is_power ? address_ & mask : address_ % alignment) == 0) return;
     warp_.fail(
         instr_, bit(), Finding::misaligned,
         fmt::format("{} {} bytes at {}; the address is not a multiple of {}", verb_of(access_.kind),
