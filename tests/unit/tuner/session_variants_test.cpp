@@ -4,7 +4,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <cstddef>
@@ -21,9 +20,8 @@
 namespace kiln::testing {
 namespace {
 
-using ::testing::Contains;
+using ::testing::ElementsAre;
 using ::testing::Lt;
-using ::testing::Not;
 using ::testing::Pair;
 using ::testing::SizeIs;
 using ::testing::UnorderedElementsAre;
@@ -39,7 +37,7 @@ class LaunchVariantsTest : public SessionTest {
     selection.templates = {"variant_toy"};
     request.strategy = "random";
     request.compile_threads = 1;
-    request.seed = 4;  // what is proposed first has a code to wait for, and few other launches
+    request.seed = 21;  // the first is proposed with x = 0, and of the next seven none
     request.budget.seconds = 60.0;
     request.fill_waits = true;
     compiler = std::make_shared<FakeCompiler>([this](const CompileRequest& compile) {
@@ -106,7 +104,7 @@ TEST_F(LaunchVariantsTest, OnesOfCandidatesFarBehindAreNot) {
   toy.at_launch = {{"g", {0, 1}}, {"h", {0, 1}}, {"i", {0, 1}}};
   toy.costs = {"waits = 1000 - 300 * (g + h + i)"};
   catalog = catalog_with(folder, {toy});
-  awaited = 4;
+  awaited = 7;
   ScriptedEvaluator evaluator([&](const EvaluationJob& job) {
     count_run();
     const auto changed =
@@ -119,10 +117,7 @@ TEST_F(LaunchVariantsTest, OnesOfCandidatesFarBehindAreNot) {
     if (label_value(label, "x") != 0) break;
     changes.push_back(label_value(label, "g") + label_value(label, "h") + label_value(label, "i"));
   }
-  // The strategy may have been about to try some of them.
-  EXPECT_TRUE(std::ranges::is_sorted(changes));
-  EXPECT_THAT(changes, Contains(2));
-  EXPECT_THAT(changes, Not(Contains(3)));
+  EXPECT_THAT(changes, ElementsAre(0, 1, 1, 1, 2, 2, 2));
 }
 
 TEST_F(LaunchVariantsTest, NothingIsWhereSessionsAreNotToDependOnCompilers) {
