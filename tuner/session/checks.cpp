@@ -86,8 +86,8 @@ WinnerChecks::Step WinnerChecks::look_at(const Trial& best, Evaluator& evaluator
   try {
     setup = make_setup(request, compiler, evaluator.info());
   } catch (const Error&) {
-    // What was given up does not compile.
-    if (give_up()) return ended();
+    // What was given up does not compile. The compiler ends without the grace of the evaluator.
+    if (context_.stop || time_is_up()) return ended();
     throw;
   }
   const Candidate candidate{best.key.template_name, best.key.config};
@@ -137,9 +137,10 @@ WinnerChecks::Step WinnerChecks::not_checked(const std::string& why) {
 }
 
 WinnerChecks::Step WinnerChecks::ended() {
-  ran_out_of_time_ = !context_.stop;
-  return not_checked(context_.stop ? "the run was stopped before the checks ended"
-                                   : "the budget ended before the checks ended");
+  was_stopped_ = context_.stop;
+  ran_out_of_time_ = !was_stopped_;
+  return not_checked(was_stopped_ ? "the run was stopped before the checks ended"
+                                  : "the budget ended before the checks ended");
 }
 
 }  // namespace kiln

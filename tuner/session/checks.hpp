@@ -37,6 +37,7 @@ class WinnerChecks {
   /// Why the last candidate was not looked at, or not to the end; "" if all was.
   [[nodiscard]] const std::string& unchecked() const { return unchecked_; }
   [[nodiscard]] bool ran_out_of_time() const { return ran_out_of_time_; }
+  [[nodiscard]] bool was_stopped() const { return was_stopped_; }
 
   /// The trial in which the candidate of `best`, or its code, was checked; nothing if none is.
   [[nodiscard]] std::optional<Trial> checked_twin(const Trial& best) const;
@@ -54,6 +55,7 @@ class WinnerChecks {
   const BudgetClock& clock_;
   bool found_any_ = false;
   bool ran_out_of_time_ = false;
+  bool was_stopped_ = false;
   std::string unchecked_;
 };
 

@@ -170,6 +170,7 @@ TuneResult DeviceSession::run() {
     } else {
       checks.run(evaluator_, last_compiler_);
       if (checks.ran_out_of_time()) state = "budget";
+      if (checks.was_stopped()) state = "interrupted";
     }
   }
   TuneResult result = ledger_.conclude(space_, state);

@@ -4,6 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <cstddef>
+#include <memory>
 #include <set>
 
 #include "tests/unit/tuner/session_fixture.hpp"
@@ -15,6 +18,7 @@ using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::SizeIs;
 
 class SessionChecks : public SessionTest {
  protected:
@@ -115,6 +119,23 @@ TEST_F(SessionChecks, WhatTheyHadNoTimeForIsNotTheBestOnceTheyFoundItsTemplateWr
   EXPECT_EQ(next.best->key.config.canonical(), "x=0 y=1");
   EXPECT_EQ(next.unchecked, "");
   EXPECT_TRUE(open().best(query));
+}
+
+TEST_F(SessionChecks, AreInterruptedWhileTheirReferenceCompiles) {
+  std::atomic<std::size_t> ran = 0;
+  after_trial = [&](std::size_t count) { ran = count; };
+  compiler = std::make_shared<PatientCompiler>([&](const CompileRequest& compile) {
+    const auto& names = compile.name_expressions;
+    const bool is_of_the_set_up = names.empty() || !names[0].starts_with("toy");
+    if (!is_of_the_set_up || ran < 3) return false;
+    stop = true;
+    return true;
+  });
+  auto device = evaluator();
+  const auto result = run(device);
+  EXPECT_EQ(result.session.state, "interrupted");
+  EXPECT_EQ(result.unchecked, "the run was stopped before the checks ended");
+  EXPECT_THAT(stored(), SizeIs(3));
 }
 
 TEST_F(SessionChecks, WhatWasFoundCleanIsNotLookedAtAgain) {
