@@ -62,7 +62,7 @@ class TuneEndless : public testing::Test {
     test::write_file(folder.file("templates/endless.cu"), kEndless);
     // Defaults come first, by priority: one that ends, then the one that does not.
     tune = start({"tune", "gemm", "--m", "32", "--n", "32", "--k", "32", "--templates",
-                  "endless,gemm_naive"});
+                  "endless,gemm_naive", "--budget", "300s"});
     const auto deadline = steady_clock::now() + std::chrono::seconds(60);
     while (!endless_runs() && steady_clock::now() < deadline) {
       std::this_thread::sleep_for(std::chrono::milliseconds(50));

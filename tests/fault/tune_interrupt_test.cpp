@@ -81,7 +81,8 @@ TEST(TuneInterrupt, CtrlCEndsOneWhoseCompilersAreProcesses) {
 }
 
 TEST(TuneInterrupt, CtrlCEndsASessionOnTheEmulatedGpuToo) {
-  interrupt_tuning({"--m", "96", "--n", "96", "--k", "64", "--device", "emulated:h200"});
+  interrupt_tuning(
+      {"--m", "96", "--n", "96", "--k", "64", "--device", "emulated:h200", "--budget", "300s"});
 }
 
 }  // namespace
