@@ -150,7 +150,7 @@ TEST_F(SessionChecks, WhatWasFoundCleanIsNotLookedAtAgain) {
 }
 
 TEST_F(SessionChecks, WhatCouldNotBeLookedAtIsToldAndLookedAtNextTime) {
-  ScriptedEvaluator slow([this](const EvaluationJob& job) {
+  ScriptedEvaluator slow([](const EvaluationJob& job) {
     return job.check ? failed_with(Outcome::timed_out, "took longer than 10 s") : by_config(job);
   });
   slow.info_.provenance = Provenance::modelled;
