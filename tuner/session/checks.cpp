@@ -93,6 +93,7 @@ WinnerChecks::Step WinnerChecks::look_at(const Trial& best, Evaluator& evaluator
   const Candidate candidate{best.key.template_name, best.key.config};
   auto prepared = prepare_candidate(candidate, context_.catalog, compiler, context_.limits,
                                     setup.cases, Admission::runnable, context_.code);
+  if (prepared.compiled.given_up) return ended();
   if (prepared.outcome != Outcome::ok) return not_checked(prepared.message);
   leave_out_needless(setup, prepared.job,
                      count_deep(request.tuned, evaluator.info().most_products));

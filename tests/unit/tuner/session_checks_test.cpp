@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <filesystem>
 #include <memory>
 #include <set>
 
@@ -121,21 +122,25 @@ TEST_F(SessionChecks, WhatTheyHadNoTimeForIsNotTheBestOnceTheyFoundItsTemplateWr
   EXPECT_TRUE(open().best(query));
 }
 
-TEST_F(SessionChecks, AreInterruptedWhileTheirReferenceCompiles) {
-  std::atomic<std::size_t> ran = 0;
-  after_trial = [&](std::size_t count) { ran = count; };
-  compiler = std::make_shared<PatientCompiler>([&](const CompileRequest& compile) {
-    const auto& names = compile.name_expressions;
-    const bool is_of_the_set_up = names.empty() || !names[0].starts_with("toy");
-    if (!is_of_the_set_up || ran < 3) return false;
-    stop = true;
-    return true;
-  });
-  auto device = evaluator();
-  const auto result = run(device);
-  EXPECT_EQ(result.session.state, "interrupted");
-  EXPECT_EQ(result.unchecked, "the run was stopped before the checks ended");
-  EXPECT_THAT(stored(), SizeIs(3));
+TEST_F(SessionChecks, AreInterruptedWhileTheirReferenceOrTheBestCompiles) {
+  for (const bool is_the_best : {false, true}) {
+    std::filesystem::remove(folder.path() / "tuning.db");
+    stop = false;
+    std::atomic<std::size_t> ran = 0;
+    after_trial = [&](std::size_t count) { ran = count; };
+    compiler = std::make_shared<PatientCompiler>([&](const CompileRequest& compile) {
+      const auto& names = compile.name_expressions;
+      const bool is_candidate = !names.empty() && names[0].starts_with("toy");
+      if (is_candidate != is_the_best || ran < 3) return false;
+      stop = true;
+      return true;
+    });
+    auto device = evaluator();
+    const auto result = run(device);
+    EXPECT_EQ(result.session.state, "interrupted") << is_the_best;
+    EXPECT_EQ(result.unchecked, "the run was stopped before the checks ended") << is_the_best;
+    EXPECT_THAT(stored(), SizeIs(3));
+  }
 }
 
 TEST_F(SessionChecks, WhatWasFoundCleanIsNotLookedAtAgain) {
